@@ -1,0 +1,38 @@
+#include "cases.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace bench {
+namespace {
+
+constexpr Case all[] = {
+    {"call_add16", "us", call_add16},
+    {"plain_opencl_add16", "us", plain_add16},
+    {"plain_opencl_add16_basic", "us", plain_add16, "basic"},
+    {"bare_flag", "us", bare_flag},
+    {"native_call_add16", "us", native_call_add16},
+    {"echo64_pipelined", "M/s", echo64_pipelined},
+    {"vadd1k_pipelined", "M/s", vadd1k_pipelined},
+    {"plain_opencl_vadd1k", "M/s", plain_vadd1k_pipelined},
+    {"plain_opencl_vadd1k_basic", "M/s", plain_vadd1k_pipelined, "basic"},
+    {"echo64k", "us", echo64k},
+    {"two_thread_copy64k", "us", two_thread_copy64k},
+    {"async_call_add16", "us", async_call_add16},
+    {"idle_cpu", "%", idle_cpu},
+    {"wake", "us", wake},
+    {"launch_activate", "us", launch_activate},
+};
+
+}  // namespace
+
+std::span<const Case> cases() { return all; }
+
+const Case& find_case(std::string_view name) {
+  const auto* const found = std::ranges::find(all, name, &Case::name);
+  if (found == std::end(all)) throw std::invalid_argument("no case '" + std::string(name) + "'");
+  return *found;
+}
+
+}  // namespace bench

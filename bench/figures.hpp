@@ -1,0 +1,45 @@
+/// The figures that the project promises, each from one case and perhaps a baseline beside it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cases.hpp"
+#include "report.hpp"
+
+namespace bench {
+
+struct Figure {
+  std::string_view name;
+  std::string_view unit;
+  Better better;
+  double bar;
+  std::string_view measured;  ///< the case
+  /// Cases that run in the same round, for comparison.
+  std::vector<std::string_view> baselines = {};
+
+  /// The value is the first baseline over ours, larger is better; else it is the measured value.
+  [[nodiscard]] bool is_ratio() const { return unit == "x"; }
+};
+
+[[nodiscard]] std::span<const Figure> figures();
+
+/// Every case's measurements, one per round.
+using Rounds = std::map<std::string_view, std::vector<Measurement>, std::less<>>;
+
+/// The cases that the figures need, each once, baselines right behind what they are compared to.
+[[nodiscard]] std::vector<std::string_view> cases_of(std::span<const Figure> chosen);
+
+/// The figure over all rounds: median and spread of the rounds' values. A ratio is taken in each
+/// round.
+[[nodiscard]] Row evaluate(const Figure& figure, const Rounds& rounds);
+
+[[nodiscard]] bool met(const Figure& figure, double value);
+
+/// The table for people.
+[[nodiscard]] std::string render(std::span<const Figure> chosen, const Rounds& rounds);
+
+}  // namespace bench

@@ -1,0 +1,247 @@
+// The baselines on plain OpenCL, as somebody who knows it would write them: everything is made
+// once, one in-order queue, one write for both operands, no event that nobody needs.
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+
+namespace bench {
+namespace {
+
+void check(cl_int status, const char* what) {
+  if (status != CL_SUCCESS)
+    throw std::runtime_error(std::string(what) + " gave " + std::to_string(status));
+}
+
+/// Owns one OpenCL object.
+template <class Object, cl_int (*release)(Object)>
+class Owned {
+ public:
+  explicit Owned(Object object) noexcept : object_(object) {}
+  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  ~Owned() {
+    if (object_ != nullptr) release(object_);
+  }
+  [[nodiscard]] Object get() const noexcept { return object_; }
+
+ private:
+  Object object_;
+};
+using Context = Owned<cl_context, clReleaseContext>;
+using Queue = Owned<cl_command_queue, clReleaseCommandQueue>;
+using Program = Owned<cl_program, clReleaseProgram>;
+using Kernel = Owned<cl_kernel, clReleaseKernel>;
+using Buffer = Owned<cl_mem, clReleaseMemObject>;
+
+cl_device_id default_device() {
+  cl_platform_id platform = nullptr;
+  check(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
+  cl_device_id device = nullptr;
+  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "clGetDeviceIDs");
+  return device;
+}
+
+/// Calls a function that reports its status through its last parameter.
+template <class Make, class... Args>
+auto make(const char* what, Make function, Args... args) {
+  cl_int status = CL_SUCCESS;
+  auto object = function(args..., &status);
+  check(status, what);
+  return object;
+}
+
+/// One device, one in-order queue, one program.
+class Session {
+ public:
+  explicit Session(const char* source)
+      : device_(default_device()),
+        context_(make("clCreateContext", clCreateContext, nullptr, 1u, &device_, nullptr, nullptr)),
+        queue_(make("clCreateCommandQueue", clCreateCommandQueueWithProperties, context_.get(),
+                    device_, nullptr)),
+        program_(make("clCreateProgram", clCreateProgramWithSource, context_.get(), 1u, &source,
+                      nullptr)) {
+    check(clBuildProgram(program_.get(), 1, &device_, "-cl-std=CL3.0", nullptr, nullptr),
+          "clBuildProgram");
+  }
+
+  [[nodiscard]] cl_context context() const { return context_.get(); }
+  [[nodiscard]] cl_command_queue queue() const { return queue_.get(); }
+  [[nodiscard]] Kernel kernel(const char* name) const {
+    return Kernel(make("clCreateKernel", clCreateKernel, program_.get(), name));
+  }
+  [[nodiscard]] Buffer buffer(std::size_t bytes) const {
+    return Buffer(make("clCreateBuffer", clCreateBuffer, context_.get(),
+                       cl_mem_flags{CL_MEM_READ_WRITE}, bytes, nullptr));
+  }
+
+ private:
+  cl_device_id device_;
+  Context context_;
+  Queue queue_;
+  Program program_;
+};
+
+constexpr const char* add_source = R"(
+kernel void add(global const float* operands, global float* sum) {
+  const size_t i = get_global_id(0);
+  sum[i] = operands[i] + operands[get_global_size(0) + i];
+})";
+
+/// One addition of `count` floats: its buffers, its kernel with arguments set, its host memory.
+class Addition {
+ public:
+  Addition(const Session& session, std::size_t count)
+      : queue_(session.queue()),
+        kernel_(session.kernel("add")),
+        operand_buffer_(session.buffer(2 * count * sizeof(float))),
+        sum_buffer_(session.buffer(count * sizeof(float))),
+        operands_(2 * count),
+        sum_(count) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) operands_[i] = static_cast<float>(i);
+    set_argument(0, operand_buffer_);
+    set_argument(1, sum_buffer_);
+  }
+
+  /// Write, run, read. `wait`: returns when the sum is there.
+  void enqueue(bool wait) {
+    const std::size_t count = sum_.size();
+    check(clEnqueueWriteBuffer(queue_, operand_buffer_.get(), CL_FALSE, 0,
+                               2 * count * sizeof(float), operands_.data(), 0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+    check(clEnqueueNDRangeKernel(queue_, kernel_.get(), 1, nullptr, &count, &count, 0, nullptr,
+                                 nullptr),
+          "clEnqueueNDRangeKernel");
+    check(clEnqueueReadBuffer(queue_, sum_buffer_.get(), wait ? CL_TRUE : CL_FALSE, 0,
+                              count * sizeof(float), sum_.data(), 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+  }
+
+  /// Looks at the sum, and changes the operands for the next one.
+  void check_and_vary() {
+    const std::size_t count = sum_.size();
+    for (std::size_t i = 0; i < count; ++i)
+      if (sum_[i] != operands_[i] + operands_[count + i]) throw std::runtime_error("wrong sum");
+    operands_[0] = operands_[0] > 1000 ? 0 : operands_[0] + 1;
+  }
+
+ private:
+  void set_argument(cl_uint index, const Buffer& buffer) {
+    cl_mem memory = buffer.get();
+    check(clSetKernelArg(kernel_.get(), index, sizeof memory, &memory), "clSetKernelArg");
+  }
+
+  cl_command_queue queue_;
+  Kernel kernel_;
+  Buffer operand_buffer_;
+  Buffer sum_buffer_;
+  std::vector<float> operands_;
+  std::vector<float> sum_;
+};
+
+constexpr const char* flag_source = R"(
+kernel void answer(global atomic_uint* request, global atomic_uint* reply) {
+  uint seen = 0;
+  while (seen != UINT_MAX) {
+    const uint word = atomic_load_explicit(request, memory_order_acquire, memory_scope_device);
+    if (word == seen) continue;
+    seen = word;
+    atomic_store_explicit(reply, seen, memory_order_release, memory_scope_device);
+  }
+})";
+
+}  // namespace
+
+Measurement plain_add16() {
+  const Session session(add_source);
+  Addition addition(session, 16);
+  Latencies latencies;
+  while (latencies.more()) {
+    const Stopwatch watch;
+    addition.enqueue(true);
+    latencies.add(watch.us());
+    addition.check_and_vary();
+  }
+  return latencies.result();
+}
+
+/// Two batches: one is being checked and filled on the host while the other is with the device.
+Measurement plain_vadd1k_pipelined() {
+  constexpr std::size_t batch_size = 32;
+  const Session session(add_source);
+  std::array<std::vector<Addition>, 2> batches;
+  std::array<cl_event, 2> done{};
+  for (auto& batch : batches)
+    for (std::size_t i = 0; i < batch_size; ++i) batch.emplace_back(session, 256);
+  const auto start = [&](std::size_t which) {
+    for (Addition& addition : batches[which]) addition.enqueue(false);
+    check(clEnqueueMarkerWithWaitList(session.queue(), 0, nullptr, &done[which]),
+          "clEnqueueMarker");
+    check(clFlush(session.queue()), "clFlush");
+  };
+  const auto finish = [&](std::size_t which) {
+    check(clWaitForEvents(1, &done[which]), "clWaitForEvents");
+    clReleaseEvent(done[which]);
+    for (Addition& addition : batches[which]) addition.check_and_vary();
+  };
+  start(0);
+  start(1);
+  Rate rate;
+  while (rate.more()) {
+    for (std::size_t which = 0; which < batches.size(); ++which) {
+      finish(which);
+      start(which);
+    }
+    rate.add(batches.size() * batch_size);
+  }
+  Measurement measurement = rate.result();
+  finish(0);
+  finish(1);
+  return measurement;
+}
+
+/// The floor of any resident kernel: one work-item that answers a flag, and a host that spins.
+Measurement bare_flag() {
+  using Flag = std::atomic<cl_uint>;
+  constexpr std::size_t line = 128;
+  const Session session(flag_source);
+  const Kernel kernel = session.kernel("answer");
+  auto* const memory = static_cast<std::byte*>(clSVMAlloc(
+      session.context(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
+      2 * line, line));
+  if (memory == nullptr) throw std::runtime_error("clSVMAlloc: no fine-grained SVM with atomics");
+  auto* const request = new (memory) Flag(0);
+  auto* const reply = new (memory + line) Flag(0);
+  check(clSetKernelArgSVMPointer(kernel.get(), 0, request), "clSetKernelArgSVMPointer");
+  check(clSetKernelArgSVMPointer(kernel.get(), 1, reply), "clSetKernelArgSVMPointer");
+  const std::size_t one = 1;
+  check(clEnqueueNDRangeKernel(session.queue(), kernel.get(), 1, nullptr, &one, &one, 0, nullptr,
+                               nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clFlush(session.queue()), "clFlush");
+  const auto ring = [&](cl_uint word) {
+    request->store(word, std::memory_order_release);          // seen by the kernel's acquire
+    while (reply->load(std::memory_order_acquire) != word) {  // its release
+    }
+  };
+  Latencies latencies;
+  for (cl_uint word = 1; latencies.more(); ++word) {
+    const Stopwatch watch;
+    ring(word);
+    latencies.add(watch.us());
+  }
+  ring(CL_UINT_MAX);  // ends the kernel
+  check(clFinish(session.queue()), "clFinish");
+  clSVMFree(session.context(), memory);
+  return latencies.result();
+}
+
+}  // namespace bench

@@ -1,0 +1,157 @@
+#include "bridge/bridge.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <utility>
+
+#include "foundation/assert.hpp"
+
+namespace ringkernel::bridge {
+namespace {
+
+/// Longest sleep of a loop that nobody needs: as good as for ever, and no sum with the clock
+/// overflows.
+constexpr std::uint64_t sleep_ns_max = 3600ull * 1'000'000'000;
+
+}  // namespace
+
+Bridge::Bridge(const Clock& clock, const IdleLimits& idle) : clock_(clock), idle_(idle) {}
+
+Bridge::~Bridge() { stop(); }
+
+void Bridge::start() {
+  thread_ = std::thread([this] { loop(); });
+}
+
+void Bridge::stop() {
+  stopping_.store(true, std::memory_order_release);  // pairs with loop
+  boost::asio::post(io_context_, [] {});
+  if (thread_.joinable()) thread_.join();
+  (void)poll_watches();  // what was watched while the loop ended
+}
+
+void Bridge::add(Executor& executor) {
+  const std::lock_guard lock(duty_mutex_);
+  served_.push_back({&executor, {}});
+}
+
+void Bridge::add(std::shared_ptr<Channel> channel) {
+  const std::lock_guard lock(duty_mutex_);
+  for (Served& served : served_) {
+    if (served.executor != &channel->executor()) continue;
+    const std::uint32_t kernel = channel->kernel();
+    if (kernel >= served.channels.size()) served.channels.resize(kernel + 1);
+    served.channels[kernel] = std::move(channel);
+    return;
+  }
+  RK_ASSERT(false, "the channel's executor was not added");
+}
+
+void Bridge::remove(const Channel& channel) {
+  std::shared_ptr<Channel> last;  // goes after the lock
+  const std::lock_guard lock(duty_mutex_);
+  for (Served& served : served_) {
+    if (channel.kernel() >= served.channels.size()) continue;
+    auto& place = served.channels[channel.kernel()];
+    if (place.get() == &channel) last = std::move(place);
+  }
+}
+
+void Bridge::watch(std::unique_ptr<Watch> watch) {
+  {
+    const std::lock_guard lock(watch_mutex_);
+    watches_.push_back(std::move(watch));
+  }
+  full_fence();  // pairs with the fence in sleep
+  nudge();
+  // Either the last poll of `stop` came behind the push, or this sees that the loop is ending.
+  if (stopping_.load(std::memory_order_acquire)) (void)poll_watches();
+}
+
+std::size_t Bridge::do_work() { return serve_channels() + poll_watches(); }
+
+std::size_t Bridge::serve_channels() {
+  const std::unique_lock lock(duty_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return 0;
+  const std::uint64_t now_ns = clock_.now_ns();
+  std::size_t work = 0;
+  for (Served& served : served_) {
+    served.executor->check();
+    (void)served.executor->poll_outputs([&](std::uint32_t kernel) {
+      if (kernel >= served.channels.size() || served.channels[kernel] == nullptr) return true;
+      const auto delivered = served.channels[kernel]->try_drain();
+      work += delivered.value_or(0);
+      return delivered.has_value();  // somebody else leads: look again next time
+    });
+    for (const std::shared_ptr<Channel>& channel : served.channels)
+      if (channel != nullptr) work += channel->do_chores(now_ns);
+  }
+  return work;
+}
+
+std::size_t Bridge::poll_watches() {
+  const std::unique_lock lock(watch_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return 0;
+  const std::uint64_t now_ns = clock_.now_ns();
+  return std::erase_if(watches_,
+                       [&](const std::unique_ptr<Watch>& watch) { return watch->poll(now_ns); });
+}
+
+void Bridge::nudge() noexcept {
+  // relaxed: ordered by the caller's full fence and the one in sleep
+  if (!asleep_.load(std::memory_order_relaxed)) return;
+  if (asleep_.exchange(false)) boost::asio::post(io_context_, [] {});
+}
+
+std::uint64_t Bridge::needed_at_ns() const {
+  {
+    const std::lock_guard lock(watch_mutex_);
+    if (!watches_.empty()) return 0;
+  }
+  std::uint64_t earliest_ns = no_deadline;
+  const std::lock_guard lock(duty_mutex_);
+  for (const Served& served : served_) {
+    for (const std::shared_ptr<Channel>& channel : served.channels) {
+      if (channel == nullptr) continue;
+      if (channel->needs_bridge()) return 0;
+      earliest_ns = std::min(earliest_ns, channel->next_deadline_ns());
+    }
+  }
+  return earliest_ns;
+}
+
+void Bridge::loop() {
+  while (!stopping_.load(std::memory_order_acquire)) {  // pairs with stop
+    std::size_t work = do_work();
+    work += io_context_.poll();
+    io_context_.restart();
+    if (work != 0) {
+      idle_.reset();
+      continue;
+    }
+    const std::uint64_t sleep_ns = idle_.idle();
+    if (sleep_ns != 0) sleep(sleep_ns);
+  }
+}
+
+void Bridge::sleep(std::uint64_t sleep_ns) {
+  boost::asio::steady_timer timer(io_context_);
+  asleep_.store(true);
+  full_fence();  // pairs with the fence before nudge: either it sees "asleep" or we see its need
+  const std::uint64_t needed_ns = needed_at_ns();
+  if (needed_ns != 0) {
+    const std::uint64_t now_ns = clock_.now_ns();
+    sleep_ns = needed_ns > now_ns ? std::min(needed_ns - now_ns, sleep_ns_max) : 0;
+  }
+  if (!stopping_.load(std::memory_order_acquire)) {  // pairs with stop
+    timer.expires_after(std::chrono::nanoseconds(sleep_ns));
+    timer.async_wait([](const boost::system::error_code&) {});
+    io_context_.run_one();
+  }
+  if (!asleep_.exchange(false)) idle_.reset();  // nudged, not timed out
+  io_context_.restart();
+}
+
+}  // namespace ringkernel::bridge

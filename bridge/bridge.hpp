@@ -1,0 +1,84 @@
+/// The Asio loop that moves what no waiting thread moves: one duty cycle per turn over all
+/// channels, then an idle strategy; blocked when nothing is in flight that needs it.
+///
+/// Threading: `do_work` by one thread at a time (others get 0 at once); everything else any thread.
+/// Memory ordering: `nudge` and `sleep` shake hands, store then load; see docs/PROTOCOL.md, "Who
+/// is awake".
+/// Ownership: shares the channels until `remove`; borrows executors and clock.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "bridge/channel.hpp"
+#include "bridge/clock.hpp"
+#include "bridge/idle.hpp"
+
+namespace ringkernel::bridge {
+
+/// Something slow that the duty cycle looks after: a deactivation or termination under way.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  /// One look; must not block. May call `Bridge::remove`. True when it is over.
+  virtual bool poll(std::uint64_t now_ns) = 0;
+};
+
+class Bridge final : public Nudge {
+ public:
+  explicit Bridge(const Clock& clock, const IdleLimits& idle = {});
+  Bridge(const Bridge&) = delete;
+  Bridge& operator=(const Bridge&) = delete;
+  ~Bridge();
+
+  /// Starts the loop on a thread of its own. Without it the owner calls `do_work`.
+  void start();
+  /// Ends the loop; no duty cycle runs afterwards unless the owner calls it. Idempotent.
+  void stop();
+
+  void add(Executor& executor);
+  void add(std::shared_ptr<Channel> channel);
+  void remove(const Channel& channel);
+  /// Also after `stop`: then it is polled to its end before this returns.
+  void watch(std::unique_ptr<Watch> watch);
+
+  /// One duty cycle: outputs, queues, deadlines, slices that ended with work left, watches. Returns
+  /// how much it did; 0 = idle. Never blocks.
+  std::size_t do_work();
+
+  /// Wakes the loop if it sleeps. The caller stands behind a full fence.
+  void nudge() noexcept override;
+
+ private:
+  struct Served {
+    Executor* executor;
+    std::vector<std::shared_ptr<Channel>> channels;  // by kernel index
+  };
+
+  std::size_t serve_channels();
+  std::size_t poll_watches();
+  void loop();
+  /// When the loop has work: 0 = it has already, no_deadline = when it is nudged.
+  [[nodiscard]] std::uint64_t needed_at_ns() const;
+  void sleep(std::uint64_t sleep_ns);
+
+  const Clock& clock_;
+  IdleStrategy idle_;
+  boost::asio::io_context io_context_;
+  std::thread thread_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> asleep_{false};
+
+  mutable std::mutex duty_mutex_;  // held while the channels are served
+  std::vector<Served> served_;
+
+  mutable std::mutex watch_mutex_;  // taken before duty_mutex_, never after
+  std::vector<std::unique_ptr<Watch>> watches_;
+};
+
+}  // namespace ringkernel::bridge

@@ -1,0 +1,397 @@
+/// One ring kernel as the host talks to it: its two rings, what waits on the host for space, what
+/// is in flight, and the mailbox of plain messages.
+///
+/// A message goes host queue (only if the ring is full) -> input ring -> device -> output ring ->
+/// its receiver. It is accepted when `submit` returns its id; from then on it has exactly one
+/// outcome.
+///
+/// Threading: any thread. Two locks, never held together except send inside consume:
+///   send     input ring, host queue, doorbell, run state
+///   consume  output ring; whoever holds it is the demultiplexer
+/// A thread that waits for an outcome becomes the demultiplexer itself if nobody is (no hop to
+/// another thread); otherwise it sleeps, and the bridge thread stays awake for it.
+/// Memory ordering: every step that may need somebody else ends in `Executor::wake` or a full
+/// fence, then looks whether that somebody sleeps (docs/PROTOCOL.md, "Who is awake").
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "bridge/clock.hpp"
+#include "bridge/executor.hpp"
+#include "bridge/pending.hpp"
+#include "ring/consumer.hpp"
+#include "ring/producer.hpp"
+
+namespace ringkernel::bridge {
+
+/// The numbers of a record header, and how the message wants to be treated on the host.
+struct Envelope {
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t command_offset = 0;
+  std::uint32_t prefix_offset = 0;
+  std::uint32_t prefix_bytes = 0;
+  std::uint32_t reply_bytes = 0;
+  std::int32_t priority = 0;  ///< higher first, among what is still queued on the host
+  std::uint64_t deadline_ns = no_deadline;
+  bool assisted = false;  ///< Receiver::completion: the sender is about to call `Channel::assist`
+};
+
+/// Messages that one publication covers at most (Channel::submit_batch).
+inline constexpr std::size_t batch_max = 64;
+
+/// What happens to a message for which there is no room.
+enum class Policy : std::uint8_t { block, reject, drop_oldest, drop_newest };
+
+struct ChannelLimits {
+  std::uint32_t in_flight_max = 1024;  ///< accepted and not yet taken by their receiver
+  std::uint32_t queue_max = 256;       ///< of these, waiting on the host for ring space
+  Policy policy = Policy::block;
+  std::uint64_t spin_ns = 50'000;  ///< how long a waiting thread polls before it sleeps
+};
+
+/// Counters of the host side, all monotonic.
+struct ChannelCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t replied = 0;  ///< outcomes that carry a reply
+  std::uint64_t failed = 0;   ///< outcomes that carry an error, all kinds
+  std::uint64_t late = 0;     ///< replies to messages that had their outcome already
+  std::uint64_t dropped = 0;  ///< by policy
+  std::uint64_t expired = 0;  ///< by deadline
+  std::uint64_t cancelled = 0;
+};
+
+/// Counts somebody who waits, for as long as he does.
+class Counted {
+ public:
+  explicit Counted(std::atomic<std::uint64_t>& count) : count_(count) { count_.fetch_add(1); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { count_.fetch_sub(1); }
+
+ private:
+  std::atomic<std::uint64_t>& count_;
+};
+
+/// Adds one to a counter that has one writer at a time; relaxed: a figure.
+inline void bump(std::atomic<std::uint64_t>& counter) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+/// Wakes the bridge thread; implemented by Bridge.
+class Nudge {
+ public:
+  virtual void nudge() noexcept = 0;
+
+ protected:
+  ~Nudge() = default;
+};
+
+/// An asynchronous send that found no room: it enters when there is some. Called with the id, or
+/// with the error that ended the wait.
+using Admission = std::function<void(Result<MessageId>)>;
+
+class Channel {
+ public:
+  Channel(Executor& executor, std::uint32_t kernel, const RingView& input, const RingView& output,
+          const ChannelLimits& limits, const Clock& clock, Nudge& nudge);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // --- sending --------------------------------------------------------------------------------
+
+  /// Accepts one message, or says why not: message_too_large, queue_full (policy reject, or
+  /// in_flight exhausted), message_dropped (drop_newest), the reason given to `close`, or busy:
+  /// policy block, no room at the moment. `write(std::byte*)` fills the payload in place.
+  template <class Write>
+  [[nodiscard]] Result<MessageId> submit(const Envelope& envelope, Receiver receiver,
+                                         Completion* completion, Executor::Wake how, Write&& write);
+
+  /// Puts messages for the mailbox straight into the ring with one publication: `describe(i)` gives
+  /// the envelope of message i as a Result, `write(i, std::byte*)` fills its payload. Returns how
+  /// many of the `count` it accepted, from the first on: 0 if there is no room in the ring at the
+  /// moment.
+  /// Errors: those of `submit` and `describe` for the first message; later ones only end the batch.
+  template <class Describe, class Write>
+  [[nodiscard]] Result<std::size_t> submit_batch(std::size_t count, Describe&& describe,
+                                                 Write&& write);
+
+  /// Waits until `submit` may succeed. deadline_exceeded.
+  [[nodiscard]] Result<void> wait_for_room(std::uint64_t deadline_ns);
+
+  /// Queues a message that `submit` answered with busy. Returns a ticket for `withdraw`.
+  std::uint64_t submit_later(const Envelope& envelope, Receiver receiver, Completion* completion,
+                             MessageBuffer payload, Admission admission);
+  /// Takes a queued submission back. False if it has been admitted or ended meanwhile.
+  bool withdraw(std::uint64_t ticket);
+
+  /// Whether polling for replies right after a submission has paid lately.
+  [[nodiscard]] bool assist_pays() noexcept;
+  /// Polls for the outcome of a message submitted as assisted, for as long as a short op takes;
+  /// then leaves it to the bridge thread. Never waits. For a thread that would otherwise go to
+  /// sleep until the bridge thread wakes it, which costs more than the whole round trip.
+  void assist(MessageId id);
+
+  /// Ends a message without its reply: operation_aborted. False if it has its outcome.
+  bool cancel(MessageId id);
+
+  // --- receiving ------------------------------------------------------------------------------
+
+  /// Waits for the outcome of a message submitted for Receiver::waiter.
+  [[nodiscard]] Outcome wait(MessageId id, std::uint64_t deadline_ns);
+
+  /// The next mailbox outcome. One with id 0 is no message's: deadline_exceeded, or the reason of
+  /// `fail_all` when the mailbox is empty.
+  [[nodiscard]] Outcome receive(std::uint64_t deadline_ns);
+
+  /// Calls `completion` with the next mailbox outcome. Returns a ticket for `stop_receiving`.
+  std::uint64_t receive_later(Completion* completion, std::uint64_t deadline_ns);
+  /// Takes a waiting receiver back. False if it has been served meanwhile.
+  bool stop_receiving(std::uint64_t ticket);
+
+  // --- lifecycle ------------------------------------------------------------------------------
+
+  /// Changes the run state on the device; returns the epoch for Executor::obeys.
+  std::uint32_t set_state(std::uint32_t state);
+
+  /// No message is accepted from here on; waiting submissions end with `reason`. Idempotent.
+  void close(const Error& reason);
+  /// Every message still in flight ends with `reason`, receivers that find the mailbox empty too.
+  void fail_all(const Error& reason);
+  /// Lets go of the rings for good: after `close`, when the device obeys that the kernel is absent,
+  /// or is lost. False while another thread is inside one of them: try again.
+  [[nodiscard]] bool try_retire();
+
+  // --- duty cycle (bridge thread, or a waiting thread) ----------------------------------------
+
+  /// Delivers what lies in the output ring. nullopt: somebody else is at it.
+  std::optional<std::size_t> try_drain();
+  /// Moves queued messages into the ring, expires deadlines, notices a broken kernel. For those who
+  /// keep the kernel from being retired meanwhile: they serve its bridge, lead, or end it
+  /// themselves.
+  std::size_t do_chores(std::uint64_t now_ns);
+  /// Whether anything waits that only the bridge thread will do.
+  [[nodiscard]] bool needs_bridge() const noexcept;
+  /// When something expires at the earliest that only the bridge thread may notice.
+  [[nodiscard]] std::uint64_t next_deadline_ns() const noexcept {
+    return next_deadline_ns_.load(std::memory_order_relaxed);  // as needs_bridge
+  }
+
+  [[nodiscard]] std::uint32_t kernel() const noexcept { return kernel_; }
+  [[nodiscard]] Executor& executor() noexcept { return executor_; }
+  /// Messages accepted whose outcome is not known yet; never less than the truth.
+  [[nodiscard]] std::uint64_t unanswered() const noexcept;
+  [[nodiscard]] bool idle() const noexcept { return unanswered() == 0; }
+  [[nodiscard]] std::uint32_t in_flight() const noexcept { return pending_.in_use(); }
+  [[nodiscard]] std::uint64_t queued() const noexcept { return queued_.load(); }
+  [[nodiscard]] ChannelCounters counters() const noexcept;
+  [[nodiscard]] std::uint32_t payload_bytes_max() const noexcept { return payload_bytes_max_; }
+
+ private:
+  /// A message with a slot that waits for ring space.
+  struct Queued {
+    MessageId id;
+    Envelope envelope;
+    MessageBuffer payload;
+  };
+  /// A message that waits for a slot and a place in the queue.
+  struct Waiting {
+    std::uint64_t ticket;
+    Envelope envelope;
+    Receiver receiver;
+    Completion* completion;
+    MessageBuffer payload;
+    Admission admission;
+  };
+  struct WaitingReceiver {
+    std::uint64_t ticket;
+    std::uint64_t deadline_ns;
+    Completion* completion;
+  };
+  /// Single writers: `accepted` under the send lock, `replied`, `faulted`, `late` under the consume
+  /// lock; the others are rare enough to be added to by anybody.
+  struct Atomics {
+    std::atomic<std::uint64_t> accepted{0};
+    alignas(64) std::atomic<std::uint64_t> replied{0}, faulted{0}, late{0};
+    std::atomic<std::uint64_t> ended{0}, dropped{0}, expired{0}, cancelled{0};
+  };
+  /// Outcomes to hand over once the send lock is free.
+  using Ended = std::vector<std::pair<MessageId, Error>>;
+
+  // channel_send.cpp; the send lock is held by the caller of those marked (send)
+  Result<rk_record_header*> claim_record(const Envelope& envelope);                      // (send)
+  void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id);  // (send)
+  void publish_records() noexcept;                                                       // (send)
+  Result<void> make_room(Ended& ended);                                                  // (send)
+  void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);           // (send)
+  std::size_t flush(std::uint64_t now_ns, Ended& ended);                                 // (send)
+  std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);     // (send)
+  bool drop_oldest(Ended& ended);                                                        // (send)
+  /// Counts the message in. True if its deadline is the next one.
+  bool accept(Receiver receiver, const Envelope& envelope) noexcept;  // (send)
+  void after_submit(Executor::Wake how, bool deadline_lowered) noexcept;
+  void finish_ended(Ended& ended);
+
+  // channel_receive.cpp; the consume lock is held by the caller of those marked (consume)
+  std::size_t drain();                                 // (consume)
+  void deliver(const rk_record_header& header);        // (consume)
+  void lead(MessageId id, std::uint64_t deadline_ns);  // (consume)
+  void try_chores();
+  void settle(Slot& slot, bool asleep);
+  void end(MessageId id, const Error& error);
+  void to_mailbox(MessageId id);
+  std::optional<MessageId> pop_mailbox();
+  static Outcome no_message(const Error& reason);
+  Outcome take(MessageId id);
+
+  // channel_chores.cpp
+  void room_made() noexcept;
+  void expire(std::uint64_t now_ns);
+  void check_device();
+  bool lower_next_deadline(std::uint64_t deadline_ns) noexcept;
+  void nudge_if_needed(bool deadline_lowered) noexcept;
+
+  Executor& executor_;
+  const std::uint32_t kernel_;
+  const ChannelLimits limits_;
+  const Clock& clock_;
+  Nudge& nudge_;
+  Pending pending_;
+  const std::uint32_t payload_bytes_max_;
+  const std::uint32_t reply_bytes_max_;
+  Atomics counters_;
+
+  alignas(64) std::mutex send_mutex_;
+  Producer producer_;
+  std::map<std::int32_t, std::deque<Queued>, std::greater<>> queue_;
+  std::list<Waiting> waiting_;
+  std::uint64_t next_ticket_ = 1;
+  bool closed_ = false;
+  Error close_reason_;
+  std::uint64_t senders_in_ = 0;  // accepted a message and went on to wake the executor
+  std::atomic<std::uint64_t> senders_out_{0};  // of these, are done with it
+
+  alignas(64) std::mutex consume_mutex_;
+  Consumer consumer_;
+  bool retired_ = false;
+  std::atomic<bool> broken_{false};  // the output ring made no sense
+
+  alignas(64) std::mutex mailbox_mutex_;
+  std::condition_variable mailbox_changed_;
+  std::deque<MessageId> mailbox_;
+  std::deque<WaitingReceiver> receivers_;
+  std::uint64_t next_receiver_ = 1;
+  bool mailbox_closed_ = false;
+  Error mailbox_close_reason_;
+
+  std::mutex room_mutex_;
+  std::condition_variable room_changed_;
+  std::uint64_t room_epoch_ = 0;
+
+  // Words that other threads look at to decide who has to be awake.
+  alignas(64) std::atomic<std::uint64_t> completions_{0};  // unanswered, Receiver::completion
+  std::atomic<std::uint64_t> assisted_{0};                 // of these, somebody polls for them
+  std::atomic<std::uint32_t> assist_pause_{0};             // submissions until the next try
+  std::atomic<std::uint64_t> sleepers_{0};                 // threads asleep in wait
+  std::atomic<std::uint64_t> receivers_waiting_{0};
+  std::atomic<std::uint64_t> queued_{0};  // in queue_ and waiting_
+  std::atomic<std::uint64_t> room_waiters_{0};
+  std::atomic<std::uint64_t> next_deadline_ns_{no_deadline};
+};
+
+template <class Write>
+Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
+                                  Completion* completion, Executor::Wake how, Write&& write) {
+  Ended ended;
+  std::optional<MessageId> id;
+  bool deadline_lowered = false;
+  {
+    const std::lock_guard lock(send_mutex_);
+    RK_TRY(header, claim_record(envelope));
+    if (header == nullptr) RK_TRY_VOID(make_room(ended));
+    id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted);
+    if (!id) {
+      if (header != nullptr) producer_.abort();
+    } else if (header != nullptr) {
+      deadline_lowered = accept(receiver, envelope);
+      write(reinterpret_cast<std::byte*>(header + 1));
+      commit_record(header, envelope, *id);
+      publish_records();
+    } else {
+      deadline_lowered = accept(receiver, envelope);
+      MessageBuffer payload(envelope.payload_bytes);
+      write(payload.data());
+      enqueue(*id, envelope, std::move(payload));
+    }
+    if (id) ++senders_in_;
+  }
+  finish_ended(ended);
+  if (!id) {
+    switch (limits_.policy) {
+      case Policy::block: return Error(make_error_code(Errc::busy));
+      case Policy::drop_newest:
+        counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+        return Error(Errc::message_dropped, "all in-flight places are taken");
+      case Policy::reject:
+      case Policy::drop_oldest: break;
+    }
+    return Error(Errc::queue_full,
+                 "all " + std::to_string(limits_.in_flight_max) + " in-flight places are taken");
+  }
+  after_submit(how, deadline_lowered);
+  return *id;
+}
+
+template <class Describe, class Write>
+Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe, Write&& write) {
+  // The slots are taken before the first record is written: a read-modify-write in between would
+  // wait for the record's lines to arrive from the device's core.
+  std::array<std::uint32_t, batch_max> slots;
+  std::size_t taken = 0;
+  std::size_t accepted = 0;
+  bool deadline_lowered = false;
+  Result<void> result;
+  {
+    const std::lock_guard lock(send_mutex_);
+    for (; taken < std::min(count, batch_max); ++taken) {
+      const auto index = pending_.take_index();
+      if (!index) break;
+      slots[taken] = *index;
+    }
+    for (; accepted < taken; ++accepted) {
+      Result<Envelope> envelope = describe(accepted);
+      Result<rk_record_header*> header =
+          envelope ? claim_record(*envelope) : Result<rk_record_header*>(envelope.error());
+      if (!header) result = header.error();
+      if (!header || *header == nullptr) break;
+      const MessageId id =
+          pending_.arm(slots[accepted], Receiver::mailbox, envelope->deadline_ns, nullptr);
+      deadline_lowered |= accept(Receiver::mailbox, *envelope);
+      write(accepted, reinterpret_cast<std::byte*>(*header + 1));
+      commit_record(*header, *envelope, id);
+    }
+    if (accepted != 0) {
+      publish_records();
+      ++senders_in_;
+    }
+    for (std::size_t unused = accepted; unused < taken; ++unused) pending_.give_back(slots[unused]);
+  }
+  if (accepted != 0) {
+    after_submit(Executor::Wake::launch, deadline_lowered);
+    return accepted;
+  }
+  if (!result) return std::move(result).error();
+  return std::size_t{0};
+}
+
+}  // namespace ringkernel::bridge

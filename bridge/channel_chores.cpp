@@ -1,0 +1,132 @@
+// What a channel wants done now and then: queues moved, deadlines watched, the device looked at.
+#include <utility>
+
+#include "bridge/channel.hpp"
+
+namespace ringkernel::bridge {
+
+std::size_t Channel::do_chores(std::uint64_t now_ns) {
+  std::size_t work = 0;
+  if (queued_.load(std::memory_order_relaxed) != 0) {  // a hint: looked at again next time
+    Ended ended;
+    std::vector<std::pair<Admission, Result<MessageId>>> admitted;
+    {
+      const std::lock_guard lock(send_mutex_);
+      work += flush(now_ns, ended);
+      work += admit(admitted);
+      work += flush(now_ns, ended);
+    }
+    for (auto& [admission, result] : admitted) admission(std::move(result));
+    finish_ended(ended);
+    if (work != 0) {
+      executor_.wake(Executor::Wake::launch);
+      room_made();
+    }
+  }
+  if (next_deadline_ns_.load(std::memory_order_relaxed) <= now_ns) expire(now_ns);
+  if (!idle()) check_device();
+  return work;
+}
+
+void Channel::expire(std::uint64_t now_ns) {
+  next_deadline_ns_.store(no_deadline);  // before the scans: later deadlines lower it again
+  bool lowered = false;
+  const Error error(Errc::deadline_exceeded, "while waiting for the reply");
+  pending_.for_each_armed([&](MessageId id, Slot& slot) {
+    const std::uint64_t deadline_ns = slot.deadline_ns.load(std::memory_order_relaxed);
+    if (slot.receiver.load(std::memory_order_relaxed) == Receiver::waiter) return;  // own clock
+    if (deadline_ns <= now_ns)
+      end(id, error);
+    else
+      lowered |= lower_next_deadline(deadline_ns);
+  });
+  std::vector<Completion*> overdue;
+  {
+    const std::lock_guard lock(mailbox_mutex_);
+    std::erase_if(receivers_, [&](const WaitingReceiver& receiver) {
+      if (receiver.deadline_ns > now_ns) {
+        lowered |= lower_next_deadline(receiver.deadline_ns);
+        return false;
+      }
+      overdue.push_back(receiver.completion);
+      return true;
+    });
+    receivers_waiting_.fetch_sub(overdue.size());
+  }
+  for (Completion* completion : overdue)
+    completion->complete(no_message(Error(Errc::deadline_exceeded, "no message came in time")));
+  {
+    const std::lock_guard lock(send_mutex_);
+    for (const Waiting& submission : waiting_)
+      lowered |= lower_next_deadline(submission.envelope.deadline_ns);
+  }
+  full_fence();  // pairs with Bridge::sleep, which may have looked while there was no deadline
+  nudge_if_needed(lowered);
+}
+
+void Channel::check_device() {
+  std::optional<Error> reason;
+  if (executor_.failed()) {
+    reason = executor_.failure();
+  } else if (const std::uint32_t fault = executor_.fault(kernel_); fault != 0) {
+    reason = Error(static_cast<Errc>(fault), "the kernel's input ring is unusable");
+  } else if (broken_.load(std::memory_order_relaxed)) {
+    reason = Error(Errc::bad_record, "the kernel's output ring is unusable");
+  }
+  if (!reason) {
+    // A slice that used up its budget leaves the rest to the next one.
+    if (executor_.left_work()) executor_.wake(Executor::Wake::launch);
+    return;
+  }
+  close(*reason);
+  fail_all(*reason);
+}
+
+bool Channel::lower_next_deadline(std::uint64_t deadline_ns) noexcept {
+  std::uint64_t seen = next_deadline_ns_.load();
+  while (deadline_ns < seen)
+    if (next_deadline_ns_.compare_exchange_weak(seen, deadline_ns)) return true;
+  return false;
+}
+
+void Channel::try_chores() {
+  // The kernel is not retired while the consume lock is held. Whoever has it otherwise does them
+  // too.
+  const std::unique_lock lock(consume_mutex_, std::try_to_lock);
+  if (lock.owns_lock() && !retired_) (void)do_chores(clock_.now_ns());
+}
+
+/// After a full fence: the bridge has to know of deadlines, to sleep no longer than until then.
+void Channel::nudge_if_needed(bool deadline_lowered) noexcept {
+  if (deadline_lowered || needs_bridge()) nudge_.nudge();
+}
+
+bool Channel::needs_bridge() const noexcept {
+  // relaxed: the caller stands behind a full fence
+  const auto load = [](const auto& word) { return word.load(std::memory_order_relaxed); };
+  if (load(queued_) != 0 || load(sleepers_) != 0 || load(completions_) > load(assisted_))
+    return true;
+  return (load(receivers_waiting_) != 0 || load(room_waiters_) != 0) && !idle();
+}
+
+std::uint64_t Channel::unanswered() const noexcept {
+  const auto load = [](const auto& word) { return word.load(std::memory_order_acquire); };
+  // The outcomes are read first: what is accepted in between makes the result too large, not too
+  // small.
+  const std::uint64_t outcomes =
+      load(counters_.replied) + load(counters_.faulted) + load(counters_.ended);
+  return load(counters_.accepted) - outcomes;
+}
+
+ChannelCounters Channel::counters() const noexcept {
+  const auto load = [](const auto& word) { return word.load(std::memory_order_relaxed); };
+  return {load(counters_.accepted),
+          load(counters_.replied),
+          load(counters_.faulted) + load(counters_.ended),
+          load(counters_.late),
+          load(counters_.dropped),
+          load(counters_.expired),
+          load(counters_.cancelled)};
+}
+
+}  // namespace ringkernel::bridge

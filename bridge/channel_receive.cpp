@@ -1,0 +1,345 @@
+// The receiving half of a channel: demultiplexing, waiting, mailbox, the ends of messages.
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "bridge/channel.hpp"
+#include "bridge/idle.hpp"
+
+namespace ringkernel::bridge {
+namespace {
+
+/// Polls between two looks at the clock, the device and the host queue while leading.
+constexpr std::uint32_t chore_polls = 256;
+/// Polls without a pause in between: the length of a usual round trip.
+constexpr std::uint32_t eager_polls = 200;
+/// How long Channel::assist polls, how often it looks at the clock, and how many submissions go by
+/// without it after it was in vain.
+constexpr std::uint64_t assist_ns = 5'000;
+constexpr std::uint32_t assist_clock_polls = 32;
+constexpr std::uint32_t assist_pause_after_failure = 16;
+/// How long a leader gives its processor away while a slice is being started.
+constexpr std::chrono::microseconds start_pause{20};
+/// Polls of a waiter that found somebody else leading, before it sleeps.
+constexpr std::uint32_t follower_polls = 64;
+
+std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_ns) {
+  return std::chrono::nanoseconds(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+}
+
+}  // namespace
+
+// --- demultiplexer ----------------------------------------------------------------------------
+
+std::optional<std::size_t> Channel::try_drain() {
+  const std::unique_lock lock(consume_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  return drain();
+}
+
+std::size_t Channel::drain() {
+  if (retired_) return 0;
+  std::size_t delivered = 0;
+  while (const rk_record_header* header = consumer_.front()) {
+    deliver(*header);
+    consumer_.pop();
+    ++delivered;
+  }
+  if (consumer_.corrupt()) broken_.store(true, std::memory_order_relaxed);  // stands alone
+  if (delivered == 0) return 0;
+  consumer_.release();
+  full_fence();  // release before the look at the note; pairs with rk_claim_or_wait
+  if (executor_.backpressured(kernel_)) {
+    {
+      const std::lock_guard lock(send_mutex_);
+      executor_.ring(kernel_);
+    }
+    executor_.wake(Executor::Wake::launch);
+  }
+  return delivered;
+}
+
+void Channel::deliver(const rk_record_header& header) {
+  bool asleep = false;
+  Slot* const slot =
+      header.kind == RK_RECORD_REPLY ? pending_.claim(header.correlation_id, &asleep) : nullptr;
+  if (slot == nullptr) {
+    bump(counters_.late);
+    return;
+  }
+  Outcome& outcome = slot->outcome;
+  outcome.id = header.correlation_id;
+  outcome.error = error_code();
+  outcome.fault_detail = 0;
+  if (header.fault != 0) {
+    outcome.error = make_error_code(static_cast<Errc>(header.fault));
+    outcome.fault_detail = header.fault_detail;
+  } else if (sizeof header + header.payload_bytes > header.length) {
+    outcome.error = make_error_code(Errc::bad_record);
+  } else {
+    outcome.payload = MessageBuffer(header.payload_bytes);
+    std::copy_n(reinterpret_cast<const std::byte*>(&header + 1), header.payload_bytes,
+                outcome.payload.data());
+  }
+  // Counted first: whoever has the outcome finds it in the figures.
+  bump(outcome.error ? counters_.faulted : counters_.replied);
+  settle(*slot, asleep);
+}
+
+void Channel::settle(Slot& slot, bool asleep) {
+  const MessageId id = slot.outcome.id;
+  switch (slot.receiver.load(std::memory_order_relaxed)) {  // acquired with the claim
+    case Receiver::waiter: pending_.finish(slot, asleep); break;
+    case Receiver::completion: {
+      Completion* const completion = slot.completion;
+      if (slot.assisted.exchange(false)) assisted_.fetch_sub(1);
+      completions_.fetch_sub(1, std::memory_order_relaxed);
+      completion->complete(take(id));
+      break;
+    }
+    case Receiver::mailbox:
+      pending_.finish(slot, false);
+      to_mailbox(id);
+      break;
+  }
+}
+
+void Channel::end(MessageId id, const Error& error) {
+  bool asleep = false;
+  Slot* const slot = pending_.claim(id, &asleep);
+  if (slot == nullptr) return;
+  if (error == Errc::deadline_exceeded) counters_.expired.fetch_add(1, std::memory_order_relaxed);
+  if (error == Errc::message_dropped) counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+  if (error.code == boost::asio::error::operation_aborted)
+    counters_.cancelled.fetch_add(1, std::memory_order_relaxed);
+  slot->outcome.id = id;
+  slot->outcome.error = error.code;
+  slot->outcome.detail = error.detail;
+  slot->outcome.fault_detail = 0;
+  counters_.ended.fetch_add(1, std::memory_order_relaxed);
+  settle(*slot, asleep);
+}
+
+bool Channel::cancel(MessageId id) {
+  if (!pending_.armed(id)) return false;
+  end(id, Error(error_code(boost::asio::error::operation_aborted), "cancelled"));
+  return true;
+}
+
+void Channel::fail_all(const Error& reason) {
+  pending_.for_each_armed([&](MessageId id, Slot&) { end(id, reason); });
+  std::deque<WaitingReceiver> receivers;
+  {
+    const std::lock_guard lock(mailbox_mutex_);
+    mailbox_closed_ = true;
+    mailbox_close_reason_ = reason;
+    receivers.swap(receivers_);
+    receivers_waiting_.fetch_sub(receivers.size());
+  }
+  mailbox_changed_.notify_all();
+  for (const WaitingReceiver& receiver : receivers)
+    receiver.completion->complete(no_message(reason));
+}
+
+bool Channel::try_retire() {
+  {
+    const std::unique_lock lock(consume_mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    (void)drain();  // replies that were made before the end are replies
+    retired_ = true;
+  }
+  const std::lock_guard lock(send_mutex_);
+  // acquire: the sender is done with the executor; pairs with the release in after_submit
+  if (senders_in_ != senders_out_.load(std::memory_order_acquire)) return false;
+  std::size_t queued = 0;
+  for (const auto& [priority, bucket] : queue_) queued += bucket.size();
+  queue_.clear();
+  queued_.fetch_sub(queued);
+  return true;
+}
+
+// --- waiting for one outcome ------------------------------------------------------------------
+
+Outcome Channel::take(MessageId id) {
+  Slot& slot = pending_.slot(id);
+  Outcome outcome = std::move(slot.outcome);
+  pending_.release(slot);
+  room_made();
+  return outcome;
+}
+
+Outcome Channel::wait(MessageId id, std::uint64_t deadline_ns) {
+  for (;;) {
+    if (consume_mutex_.try_lock()) {
+      lead(id, deadline_ns);
+      consume_mutex_.unlock();
+      if (sleepers_.load() != 0) nudge_.nudge();  // nobody leads any more; the bridge may be dozing
+    } else {
+      for (std::uint32_t poll = 0; poll < follower_polls && !pending_.done(id); ++poll) cpu_pause();
+    }
+    if (pending_.done(id)) return take(id);
+    const std::uint64_t now_ns = clock_.now_ns();
+    if (deadline_ns <= now_ns) {
+      end(id, Error(Errc::deadline_exceeded, "while waiting for the reply"));
+      continue;  // whoever won the slot finishes it: it is done, or about to be
+    }
+    const Counted sleeping(sleepers_);
+    full_fence();  // the count before the look whether the bridge sleeps; pairs with Bridge::sleep
+    nudge_.nudge();
+    if (!pending_.sleep(id)) continue;
+    Slot& slot = pending_.slot(id);
+    if (deadline_ns == no_deadline) {
+      slot.wake_up.acquire();
+    } else if (!slot.wake_up.try_acquire_for(time_left(deadline_ns, now_ns)) &&
+               !pending_.stay_awake(id)) {
+      slot.wake_up.acquire();  // claimed meanwhile: the token is on its way
+    }
+  }
+}
+
+void Channel::lead(MessageId id, std::uint64_t deadline_ns) {
+  std::uint64_t start_ns = 0;
+  for (std::uint32_t poll = 1;; ++poll) {
+    if (drain() != 0 && pending_.done(id)) return;
+    // The thread that is to run the slice may have been put on this very processor, where neither
+    // polling nor yielding lets it begin before the scheduler's next tick.
+    if ((poll == 1 || poll % chore_polls == 0) && executor_.starting())
+      std::this_thread::sleep_for(start_pause);
+    if (poll % chore_polls != 0) {
+      if (poll > eager_polls) cpu_pause();
+      continue;
+    }
+    const std::uint64_t now_ns = clock_.now_ns();
+    if (start_ns == 0) start_ns = now_ns;
+    if (pending_.done(id) || now_ns >= deadline_ns || now_ns - start_ns >= limits_.spin_ns) return;
+    if (retired_) return;  // the end of the kernel ends the message
+    (void)do_chores(now_ns);
+    std::this_thread::yield();
+  }
+}
+
+bool Channel::assist_pays() noexcept {
+  // relaxed: advice; a lost count costs one try
+  const std::uint32_t pause = assist_pause_.load(std::memory_order_relaxed);
+  if (pause == 0) return true;
+  assist_pause_.store(pause - 1, std::memory_order_relaxed);
+  return false;
+}
+
+void Channel::assist(MessageId id) {
+  const std::uint64_t end_ns = clock_.now_ns() + assist_ns;
+  for (std::uint32_t poll = 1; pending_.armed(id); ++poll) {
+    if (try_drain().value_or(0) != 0) continue;
+    if (poll % assist_clock_polls != 0 || clock_.now_ns() < end_ns) continue;
+    assist_pause_.store(assist_pause_after_failure, std::memory_order_relaxed);  // advice
+    if (!pending_.slot(id).assisted.exchange(false)) return;
+    assisted_.fetch_sub(1);
+    full_fence();  // pairs with Bridge::sleep
+    nudge_if_needed(false);
+    return;
+  }
+}
+
+// --- mailbox ----------------------------------------------------------------------------------
+
+void Channel::to_mailbox(MessageId id) {
+  Completion* completion = nullptr;
+  {
+    const std::lock_guard lock(mailbox_mutex_);
+    if (receivers_.empty()) {
+      mailbox_.push_back(id);
+    } else {
+      completion = receivers_.front().completion;
+      receivers_.pop_front();
+      receivers_waiting_.fetch_sub(1);
+    }
+  }
+  if (completion != nullptr)
+    completion->complete(take(id));
+  else if (receivers_waiting_.load() != 0)
+    mailbox_changed_.notify_one();
+}
+
+std::optional<MessageId> Channel::pop_mailbox() {
+  if (mailbox_.empty()) return std::nullopt;
+  const MessageId id = mailbox_.front();
+  mailbox_.pop_front();
+  return id;
+}
+
+Outcome Channel::receive(std::uint64_t deadline_ns) {
+  std::uint64_t start_ns = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mailbox_mutex_);
+      if (const auto id = pop_mailbox()) {
+        lock.unlock();
+        return take(*id);
+      }
+      if (mailbox_closed_) return no_message(mailbox_close_reason_);
+    }
+    if (try_drain().value_or(0) != 0) continue;
+    const std::uint64_t now_ns = clock_.now_ns();
+    if (start_ns == 0) start_ns = now_ns;
+    if (now_ns >= deadline_ns)
+      return no_message(Error(Errc::deadline_exceeded, "no message came in time"));
+    try_chores();
+    if (!idle() && now_ns - start_ns < limits_.spin_ns) {
+      cpu_pause();
+      continue;
+    }
+    const Counted waiting(receivers_waiting_);
+    full_fence();  // pairs with Bridge::sleep
+    if (needs_bridge()) nudge_.nudge();
+    std::unique_lock lock(mailbox_mutex_);
+    const auto ready = [this] { return !mailbox_.empty() || mailbox_closed_; };
+    if (deadline_ns == no_deadline)
+      mailbox_changed_.wait(lock, ready);
+    else
+      mailbox_changed_.wait_for(lock, time_left(deadline_ns, now_ns), ready);
+  }
+}
+
+Outcome Channel::no_message(const Error& reason) {
+  Outcome outcome;
+  outcome.error = reason.code;
+  outcome.detail = reason.detail;
+  return outcome;
+}
+
+std::uint64_t Channel::receive_later(Completion* completion, std::uint64_t deadline_ns) {
+  (void)try_drain();
+  std::unique_lock lock(mailbox_mutex_);
+  const std::uint64_t ticket = next_receiver_++;
+  if (const auto id = pop_mailbox()) {
+    lock.unlock();
+    completion->complete(take(*id));
+  } else if (mailbox_closed_) {
+    Outcome outcome = no_message(mailbox_close_reason_);
+    lock.unlock();
+    completion->complete(std::move(outcome));
+  } else {
+    receivers_.push_back({ticket, deadline_ns, completion});
+    receivers_waiting_.fetch_add(1);
+    lock.unlock();
+    const bool deadline_lowered = lower_next_deadline(deadline_ns);
+    full_fence();  // pairs with Bridge::sleep
+    nudge_if_needed(deadline_lowered);
+  }
+  return ticket;
+}
+
+bool Channel::stop_receiving(std::uint64_t ticket) {
+  const std::lock_guard lock(mailbox_mutex_);
+  const auto found = std::find_if(receivers_.begin(), receivers_.end(),
+                                  [&](const WaitingReceiver& r) { return r.ticket == ticket; });
+  if (found == receivers_.end()) return false;
+  receivers_.erase(found);
+  receivers_waiting_.fetch_sub(1);
+  return true;
+}
+
+}  // namespace ringkernel::bridge

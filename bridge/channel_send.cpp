@@ -1,0 +1,266 @@
+// The sending half of a channel: claim, queue, admit, policies.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "bridge/channel.hpp"
+
+namespace ringkernel::bridge {
+namespace {
+
+std::uint32_t payload_limit(const RingView& ring) noexcept {
+  return static_cast<std::uint32_t>(RK_RING_RECORD_MAX(ring.capacity) - sizeof(rk_record_header));
+}
+
+}  // namespace
+
+Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input,
+                 const RingView& output, const ChannelLimits& limits, const Clock& clock,
+                 Nudge& nudge)
+    : executor_(executor),
+      kernel_(kernel),
+      limits_(limits),
+      clock_(clock),
+      nudge_(nudge),
+      pending_(limits.in_flight_max),
+      payload_bytes_max_(payload_limit(input)),
+      reply_bytes_max_(payload_limit(output)),
+      producer_(input),
+      consumer_(output) {}
+
+Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
+  if (closed_) return close_reason_;
+  if (envelope.payload_bytes > payload_bytes_max_)
+    return Error(Errc::message_too_large, std::to_string(envelope.payload_bytes) +
+                                              " bytes; the input ring takes " +
+                                              std::to_string(payload_bytes_max_));
+  if (envelope.reply_bytes > reply_bytes_max_)
+    return Error(Errc::message_too_large, "the reply has " + std::to_string(envelope.reply_bytes) +
+                                              " bytes; the output ring takes " +
+                                              std::to_string(reply_bytes_max_));
+  if (executor_.failed()) return executor_.failure();
+  // What is queued goes first: a record past it would overtake.
+  rk_record_header* header = nullptr;
+  if (queue_.empty() && waiting_.empty()) header = producer_.try_claim(envelope.payload_bytes);
+  return header;
+}
+
+void Channel::commit_record(rk_record_header* header, const Envelope& envelope, MessageId id) {
+  header->kind = RK_RECORD_REQUEST;
+  header->flags = 0;
+  header->correlation_id = id;
+  header->payload_bytes = envelope.payload_bytes;
+  header->command_offset = envelope.command_offset;
+  header->prefix_offset = envelope.prefix_offset;
+  header->prefix_bytes = envelope.prefix_bytes;
+  header->reply_bytes = envelope.reply_bytes;
+  header->fault = 0;
+  header->fault_detail = 0;
+  header->timestamp_ns = 0;
+  header->reserved = 0;
+  producer_.commit();
+}
+
+void Channel::publish_records() noexcept {
+  producer_.publish();
+  executor_.ring(kernel_);
+  producer_.prefetch_next();
+}
+
+Result<void> Channel::make_room(Ended& ended) {
+  // relaxed: (send) is held
+  if (waiting_.empty() && queued_.load(std::memory_order_relaxed) < limits_.queue_max) return {};
+  switch (limits_.policy) {
+    case Policy::block: return Error(make_error_code(Errc::busy));
+    case Policy::reject: break;
+    case Policy::drop_newest:
+      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+      return Error(Errc::message_dropped, "ring and queue are full");
+    case Policy::drop_oldest:
+      // Without a free slot the new message could not take the place of the old one.
+      if (pending_.available() && drop_oldest(ended)) return {};
+      break;
+  }
+  return Error(Errc::queue_full, "the ring and " + std::to_string(limits_.queue_max) +
+                                     " places on the host are full");
+}
+
+/// The oldest is the one at the front of the lowest priority that has one.
+bool Channel::drop_oldest(Ended& ended) {
+  if (queue_.empty()) return false;
+  const auto lowest = std::prev(queue_.end());
+  ended.emplace_back(lowest->second.front().id,
+                     Error(Errc::message_dropped, "a later message took its place in the queue"));
+  lowest->second.pop_front();
+  if (lowest->second.empty()) queue_.erase(lowest);
+  queued_.fetch_sub(1);
+  return true;
+}
+
+bool Channel::accept(Receiver receiver, const Envelope& envelope) noexcept {
+  bump(counters_.accepted);  // published with the record
+  if (receiver == Receiver::completion) completions_.fetch_add(1, std::memory_order_relaxed);
+  if (envelope.assisted) assisted_.fetch_add(1, std::memory_order_relaxed);
+  return lower_next_deadline(envelope.deadline_ns);
+}
+
+void Channel::enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload) {
+  queue_[envelope.priority].push_back({id, envelope, std::move(payload)});
+  queued_.fetch_add(1);
+}
+
+void Channel::after_submit(Executor::Wake how, bool deadline_lowered) noexcept {
+  executor_.wake(how);  // holds the full fence that orders what needs_bridge reads
+  senders_out_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in try_retire
+  nudge_if_needed(deadline_lowered);
+}
+
+std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
+  std::size_t left = 0;  // the queue, for the ring or because they had ended
+  while (!queue_.empty()) {
+    auto bucket = queue_.begin();  // highest priority
+    Queued& next = bucket->second.front();
+    if (pending_.armed(next.id) && next.envelope.deadline_ns <= now_ns) {
+      ended.emplace_back(next.id, Error(Errc::deadline_exceeded, "while queued on the host"));
+    } else if (pending_.armed(next.id)) {
+      rk_record_header* header = producer_.try_claim(next.envelope.payload_bytes);
+      if (header == nullptr) break;
+      std::copy_n(next.payload.data(), next.payload.size(),
+                  reinterpret_cast<std::byte*>(header + 1));
+      commit_record(header, next.envelope, next.id);
+      publish_records();
+    }
+    ++left;
+    bucket->second.pop_front();
+    if (bucket->second.empty()) queue_.erase(bucket);
+    queued_.fetch_sub(1);
+  }
+  return left;
+}
+
+std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted) {
+  const std::uint64_t now_ns = clock_.now_ns();
+  bool full = false;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    if (next->envelope.deadline_ns <= now_ns) {
+      counters_.expired.fetch_add(1, std::memory_order_relaxed);
+      admitted.emplace_back(std::move(next->admission),
+                            Error(Errc::deadline_exceeded, "while waiting for room"));
+    } else {
+      std::optional<MessageId> id;
+      if (!full && queued_.load() - waiting_.size() < limits_.queue_max)
+        id = pending_.acquire(next->receiver, next->envelope.deadline_ns, next->completion,
+                              next->envelope.assisted);
+      if (!id) {
+        full = true;  // nobody overtakes, but whose time is up leaves
+        ++next;
+        continue;
+      }
+      (void)accept(next->receiver, next->envelope);
+      enqueue(*id, next->envelope, std::move(next->payload));
+      admitted.emplace_back(std::move(next->admission), *id);
+    }
+    next = waiting_.erase(next);
+    queued_.fetch_sub(1);
+  }
+  return admitted.size();
+}
+
+std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
+                                    Completion* completion, MessageBuffer payload,
+                                    Admission admission) {
+  std::unique_lock lock(send_mutex_);
+  const std::uint64_t ticket = next_ticket_++;
+  if (closed_) {
+    lock.unlock();
+    admission(close_reason_);  // written once, before closed_
+    return ticket;
+  }
+  waiting_.push_back(
+      {ticket, envelope, receiver, completion, std::move(payload), std::move(admission)});
+  queued_.fetch_add(1);
+  const bool deadline_lowered = lower_next_deadline(envelope.deadline_ns);
+  lock.unlock();
+  full_fence();  // pairs with Bridge::sleep
+  nudge_if_needed(deadline_lowered);
+  return ticket;
+}
+
+bool Channel::withdraw(std::uint64_t ticket) {
+  const std::lock_guard lock(send_mutex_);
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& w) { return w.ticket == ticket; });
+  if (found == waiting_.end()) return false;
+  waiting_.erase(found);
+  queued_.fetch_sub(1);
+  return true;
+}
+
+Result<void> Channel::wait_for_room(std::uint64_t deadline_ns) {
+  // The count goes up before the last look, so that whoever makes room after it sees the count.
+  const Counted waiting(room_waiters_);
+  std::unique_lock lock(room_mutex_);
+  const std::uint64_t epoch = room_epoch_;
+  lock.unlock();
+  full_fence();
+  (void)try_drain();
+  try_chores();
+  {
+    const std::lock_guard send_lock(send_mutex_);
+    if (closed_) return close_reason_;
+    if (waiting_.empty() && queued_.load() < limits_.queue_max &&
+        pending_.in_use() < limits_.in_flight_max)
+      return {};
+  }
+  if (needs_bridge()) nudge_.nudge();
+  lock.lock();
+  const auto room = [&] { return room_epoch_ != epoch; };
+  if (deadline_ns == no_deadline) {
+    room_changed_.wait(lock, room);
+    return {};
+  }
+  const std::uint64_t now_ns = clock_.now_ns();
+  const std::uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+  if (room_changed_.wait_for(lock, std::chrono::nanoseconds(left_ns), room)) return {};
+  return Error(Errc::deadline_exceeded, "while waiting for room in the queue");
+}
+
+void Channel::room_made() noexcept {
+  full_fence();  // pairs with the fence in wait_for_room
+  if (room_waiters_.load(std::memory_order_relaxed) == 0) return;
+  {
+    const std::lock_guard lock(room_mutex_);
+    ++room_epoch_;
+  }
+  room_changed_.notify_all();
+}
+
+void Channel::finish_ended(Ended& ended) {
+  for (auto& [id, error] : ended) end(id, error);
+}
+
+std::uint32_t Channel::set_state(std::uint32_t state) {
+  std::uint32_t epoch = 0;
+  {
+    const std::lock_guard lock(send_mutex_);
+    epoch = executor_.set_state(kernel_, state);
+  }
+  executor_.wake(Executor::Wake::launch);
+  return epoch;
+}
+
+void Channel::close(const Error& reason) {
+  std::list<Waiting> waiting;
+  {
+    const std::lock_guard lock(send_mutex_);
+    if (closed_) return;
+    closed_ = true;
+    close_reason_ = reason;
+    waiting.swap(waiting_);
+    queued_.fetch_sub(waiting.size());
+  }
+  for (Waiting& submission : waiting) submission.admission(reason);
+  room_made();
+}
+
+}  // namespace ringkernel::bridge

@@ -1,0 +1,31 @@
+/// Time as the bridge sees it, so that it can be run on a virtual clock.
+///
+/// Threading: `now_ns` from any thread.
+/// Units: nanoseconds since an arbitrary start, monotonic.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace ringkernel::bridge {
+
+/// A deadline that never comes.
+inline constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual std::uint64_t now_ns() const noexcept = 0;
+};
+
+/// The host's monotonic clock.
+class SteadyClock final : public Clock {
+ public:
+  [[nodiscard]] std::uint64_t now_ns() const noexcept override {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::steady_clock::now().time_since_epoch())
+                                          .count());
+  }
+};
+
+}  // namespace ringkernel::bridge

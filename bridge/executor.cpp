@@ -1,0 +1,242 @@
+#include "bridge/executor.hpp"
+
+#include <string>
+#include <utility>
+
+#include "foundation/align.hpp"
+#include "foundation/assert.hpp"
+#include "ringkernel/protocol/version.h"
+
+namespace ringkernel::bridge {
+namespace {
+
+/// Offsets inside the region, in the order drawn in control_block.h.
+struct Region {
+  std::uint64_t device_line;
+  std::uint64_t input_doorbells;
+  std::uint64_t output_doorbells;
+  std::uint64_t kernel_host_lines;
+  std::uint64_t kernel_device_lines;
+  std::uint64_t telemetry_blocks;
+  std::uint64_t end;
+
+  constexpr Region(std::uint64_t start, std::uint32_t capacity) noexcept
+      : device_line(start + sizeof(rk_executor_host_line)),
+        input_doorbells(device_line + sizeof(rk_executor_device_line)),
+        output_doorbells(line_up(input_doorbells + capacity * sizeof(rk_u32))),
+        kernel_host_lines(line_up(output_doorbells + capacity * sizeof(rk_u32))),
+        kernel_device_lines(kernel_host_lines + capacity * sizeof(rk_kernel_host_line)),
+        telemetry_blocks(kernel_device_lines + capacity * sizeof(rk_kernel_device_line)),
+        end(telemetry_blocks + capacity * sizeof(rk_telemetry_block)) {}
+
+  static constexpr std::uint64_t line_up(std::uint64_t offset) noexcept {
+    return align_up<std::uint64_t>(offset, RK_LINE_BYTES);
+  }
+};
+
+template <class T>
+std::atomic_ref<T> atomic(T& word) noexcept {
+  return std::atomic_ref<T>(word);
+}
+
+}  // namespace
+
+std::uint64_t Executor::region_bytes(std::uint32_t kernel_capacity) noexcept {
+  return Region(0, kernel_capacity).end;
+}
+
+Executor::Executor(std::byte* arena, std::uint64_t region_offset, const ExecutorLimits& limits,
+                   SlicePort& port)
+    : arena_(arena),
+      limits_(limits),
+      port_(port),
+      host_(reinterpret_cast<rk_executor_host_line*>(arena + region_offset)),
+      outputs_seen_(limits.kernel_capacity, 0) {
+  RK_ASSERT(limits.kernel_capacity > 0 && limits.kernel_capacity <= RK_KERNELS_MAX &&
+                limits.kernel_capacity % RK_DOORBELLS_PER_LINE == 0,
+            "kernel capacity must be a multiple of 16 up to RK_KERNELS_MAX");
+  const Region region(region_offset, limits.kernel_capacity);
+  device_ = at<rk_executor_device_line>(region.device_line);
+  input_doorbells_ = at<rk_doorbell_line>(region.input_doorbells);
+  output_doorbells_ = at<rk_doorbell_line>(region.output_doorbells);
+  kernel_hosts_ = at<rk_kernel_host_line>(region.kernel_host_lines);
+  kernel_devices_ = at<rk_kernel_device_line>(region.kernel_device_lines);
+  telemetry_ = at<rk_telemetry_block>(region.telemetry_blocks);
+  host_->version = RK_PROTOCOL_VERSION;
+  host_->kernel_capacity = limits.kernel_capacity;
+  host_->drain_records_max = limits.drain_records_max;
+  host_->slice_records_max = limits.slice_records_max;
+  host_->device_line = region.device_line;
+  host_->input_doorbells = region.input_doorbells;
+  host_->output_doorbells = region.output_doorbells;
+  host_->kernel_host_lines = region.kernel_host_lines;
+  host_->kernel_device_lines = region.kernel_device_lines;
+  host_->telemetry_blocks = region.telemetry_blocks;
+}
+
+void Executor::open(std::uint32_t idle_polls_max) noexcept {
+  set_idle_polls_max(idle_polls_max);
+  // release: the whole line; pairs with the acquire in rk_slice_open
+  atomic(host_->magic).store(RK_PROTOCOL_MAGIC, std::memory_order_release);
+}
+
+void Executor::set_idle_polls_max(std::uint32_t polls) noexcept {
+  atomic(host_->idle_polls_max).store(polls, std::memory_order_relaxed);  // stands alone
+}
+
+Result<void> Executor::stop(std::uint64_t timeout_ns) {
+  stopped_.store(true, std::memory_order_release);  // pairs with start_slice: none after this
+  atomic(host_->stop).store(1, std::memory_order_release);
+  return port_.wait(timeout_ns);
+}
+
+Result<std::uint32_t> Executor::attach(const KernelRings& rings) {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t kernel = 0;
+  if (!free_kernels_.empty()) {
+    kernel = free_kernels_.back();
+    free_kernels_.pop_back();
+  } else if (kernel_count_ < limits_.kernel_capacity) {
+    kernel = kernel_count_++;
+  } else {
+    return Error(Errc::limit_exceeded, "the executor serves " +
+                                           std::to_string(limits_.kernel_capacity) +
+                                           " ring kernels, its limit");
+  }
+  rk_kernel_host_line& line = kernel_hosts_[kernel];
+  line.input_ring = rings.input_offset;
+  line.output_ring = rings.output_offset;
+  line.input_capacity = rings.input_capacity;
+  line.output_capacity = rings.output_capacity;
+  // release: the kernel's line; pairs with the acquire in rk_slice_kernels
+  atomic(host_->kernel_count).store(kernel_count_, std::memory_order_release);
+  return kernel;
+}
+
+void Executor::detach(std::uint32_t kernel) {
+  const std::lock_guard lock(mutex_);
+  free_kernels_.push_back(kernel);
+}
+
+std::uint32_t Executor::set_state(std::uint32_t kernel, std::uint32_t state) noexcept {
+  rk_kernel_host_line& line = kernel_hosts_[kernel];
+  const std::uint32_t epoch = line.state_epoch + 1;
+  atomic(line.state).store(state, std::memory_order_relaxed);  // published by the next store
+  // release: state and rings; pairs with the acquire in rk_visit
+  atomic(line.state_epoch).store(epoch, std::memory_order_release);
+  ring(kernel);
+  return epoch;
+}
+
+bool Executor::obeys(std::uint32_t kernel, std::uint32_t epoch) const noexcept {
+  // acquire: the device's last touch of the rings; pairs with the release in rk_visit
+  return atomic(kernel_devices_[kernel].state_epoch).load(std::memory_order_acquire) == epoch;
+}
+
+void Executor::ring(std::uint32_t kernel) noexcept {
+  rk_u32& word =
+      input_doorbells_[kernel / RK_DOORBELLS_PER_LINE].epoch[kernel % RK_DOORBELLS_PER_LINE];
+  const rk_u32 next = word + 1;
+  // release: what was published before; pairs with the acquire in rk_slice_poll
+  atomic(word).store(next != 0 ? next : 1, std::memory_order_release);
+}
+
+void Executor::wake(Wake how) noexcept {
+  // Either this load sees that the last slice has parked, or that slice's last look at the
+  // doorbells, behind its own full fence, sees what was rung before this fence.
+  full_fence();
+  const std::uint32_t parked = atomic(device_->parked_slice).load(std::memory_order_acquire);
+  std::uint32_t launched = launched_.load(std::memory_order_relaxed);  // the CAS decides
+  if (parked != launched) {
+    // The caller would rather run slices itself than talk to another core: ask the resident one to
+    // go. relaxed: the word stands alone; the slice goes when it has nothing left to do.
+    if (how == Wake::run_on_caller)
+      atomic(host_->yield_slice).store(launched, std::memory_order_relaxed);
+    return;
+  }
+  // Of several senders that see "parked", one launches. acq_rel: the winner's write of the eager
+  // slice number comes behind the winner before it.
+  if (launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel))
+    start_slice(launched + 1, how);
+}
+
+void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
+  if (stopped_.load(std::memory_order_acquire)) return;  // pairs with stop
+  if (how == Wake::run_on_caller) {
+    // relaxed: read by the slice that starts on this thread
+    atomic(host_->eager_slice).store(slice, std::memory_order_relaxed);
+    if (port_.run(slice)) {
+      const bool more = atomic(device_->end_reason).load(std::memory_order_relaxed) ==
+                        RK_SLICE_BUDGET;  // written by this thread, as the device
+      if (more) wake(Wake::launch);
+      return;
+    }
+    atomic(host_->eager_slice).store(0, std::memory_order_relaxed);
+  }
+  if (Result<void> result = port_.launch(slice); !result) fail(std::move(result).error());
+}
+
+bool Executor::parked() const noexcept {
+  return atomic(device_->parked_slice).load(std::memory_order_acquire) ==
+         launched_.load(std::memory_order_relaxed);  // a hint; wake decides
+}
+
+bool Executor::starting() const noexcept {
+  // acquire: pairs with the release in rk_executor; a hint all the same
+  return atomic(device_->running_slice).load(std::memory_order_acquire) !=
+         launched_.load(std::memory_order_relaxed);
+}
+
+bool Executor::left_work() const noexcept {
+  if (!parked()) return false;
+  // relaxed: written before parked_slice, which parked() acquired
+  return atomic(device_->end_reason).load(std::memory_order_relaxed) == RK_SLICE_BUDGET;
+}
+
+std::uint32_t Executor::fault(std::uint32_t kernel) const noexcept {
+  // acquire: pairs with the release in rk_fail_kernel
+  return atomic(kernel_devices_[kernel].fault).load(std::memory_order_acquire);
+}
+
+bool Executor::backpressured(std::uint32_t kernel) const noexcept {
+  // relaxed: ordered by the full fences on both sides (Channel::drain, rk_claim_or_wait)
+  return atomic(kernel_devices_[kernel].backpressured).load(std::memory_order_relaxed) != 0;
+}
+
+rk_telemetry_block Executor::telemetry(std::uint32_t kernel) const noexcept {
+  rk_telemetry_block& block = telemetry_[kernel];
+  rk_telemetry_block copy{};
+  const auto load = [](auto& word) { return atomic(word).load(std::memory_order_relaxed); };
+  copy.messages_in = load(block.messages_in);
+  copy.messages_out = load(block.messages_out);
+  copy.bytes_in = load(block.bytes_in);
+  copy.bytes_out = load(block.bytes_out);
+  copy.faults = load(block.faults);
+  copy.backpressure_count = load(block.backpressure_count);
+  copy.last_fault = load(block.last_fault);
+  copy.last_correlation_id = load(block.last_correlation_id);
+  return copy;
+}
+
+std::uint64_t Executor::polls() const noexcept {
+  return atomic(device_->polls).load(std::memory_order_relaxed);  // a figure
+}
+
+void Executor::check() {
+  if (failed()) return;
+  if (Result<void> result = port_.error(); !result) fail(std::move(result).error());
+}
+
+void Executor::fail(Error error) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
+  failure_ = std::move(error);
+  failed_.store(true, std::memory_order_release);  // pairs with failed
+}
+
+Error Executor::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+}  // namespace ringkernel::bridge

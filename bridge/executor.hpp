@@ -1,0 +1,166 @@
+/// The host's end of one executor: its region in the arena, the doorbells, and the slices.
+///
+/// Threading: `ring` and `set_state` for one kernel: one thread at a time (the channel's send
+/// lock); everything else: any thread.
+/// Memory ordering: `ring` publishes, `wake` is the host's half of the parking handshake; see
+/// docs/PROTOCOL.md, "Parking".
+/// Ownership: borrows the arena and the port.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "bridge/slice_port.hpp"
+#include "ringkernel/protocol/control_block.h"
+#include "ringkernel/protocol/doorbell.h"
+#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::bridge {
+
+/// A full fence that ThreadSanitizer understands too (it does not model std::atomic_thread_fence).
+inline void full_fence() noexcept {
+#if defined(__SANITIZE_THREAD__)
+  static std::atomic<std::uint32_t> word{0};
+  word.fetch_add(0, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+struct ExecutorLimits {
+  std::uint32_t kernel_capacity = RK_KERNELS_MAX;
+  std::uint32_t drain_records_max = 16;
+  std::uint32_t slice_records_max = 0;
+};
+
+/// Where the two rings of a kernel lie.
+struct KernelRings {
+  std::uint64_t input_offset = 0;
+  std::uint64_t output_offset = 0;
+  std::uint32_t input_capacity = 0;
+  std::uint32_t output_capacity = 0;
+};
+
+class Executor {
+ public:
+  /// Bytes of the region for `kernel_capacity` kernels; it must be 128-byte aligned and zeroed.
+  [[nodiscard]] static std::uint64_t region_bytes(std::uint32_t kernel_capacity) noexcept;
+
+  Executor(std::byte* arena, std::uint64_t region_offset, const ExecutorLimits& limits,
+           SlicePort& port);
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  /// The slices have returned: `stop` first.
+  ~Executor() = default;
+
+  /// Writes the host line and gives it its magic; from here on slices do something.
+  void open(std::uint32_t idle_polls_max) noexcept;
+
+  /// Polls without work after which a slice parks; takes effect at once.
+  void set_idle_polls_max(std::uint32_t polls) noexcept;
+
+  /// Tells the slices to end for good and waits for them. Idempotent.
+  [[nodiscard]] Result<void> stop(std::uint64_t timeout_ns);
+
+  /// A free kernel index, with its rings written down, state absent. Errc::limit_exceeded.
+  [[nodiscard]] Result<std::uint32_t> attach(const KernelRings& rings);
+  /// The kernel is absent and the executor obeys it: the index may be used again.
+  void detach(std::uint32_t kernel);
+
+  /// Changes the kernel's run state (RK_KERNEL_*) and rings. Returns the epoch to wait for.
+  std::uint32_t set_state(std::uint32_t kernel, std::uint32_t state) noexcept;
+  /// Whether the executor has seen that epoch: it acts on the state it came with.
+  [[nodiscard]] bool obeys(std::uint32_t kernel, std::uint32_t epoch) const noexcept;
+
+  /// Rings the kernel's doorbell. `wake` must follow, on the same thread.
+  void ring(std::uint32_t kernel) noexcept;
+
+  enum class Wake : std::uint8_t { launch, run_on_caller };
+  /// Makes sure that a slice will see what was rung: launches the next one if the last one has
+  /// parked, or runs it right here if asked and possible.
+  void wake(Wake how) noexcept;
+
+  /// Whether the last slice that was launched has parked.
+  [[nodiscard]] bool parked() const noexcept;
+
+  /// Whether the slice launched last has not begun yet.
+  [[nodiscard]] bool starting() const noexcept;
+
+  /// Whether it parked although work may be left: its budget was used up.
+  [[nodiscard]] bool left_work() const noexcept;
+
+  /// Calls `visit(kernel)` for each kernel whose output doorbell was rung since `visit` last
+  /// returned true for it. One thread at a time.
+  template <class Visit>
+  std::size_t poll_outputs(Visit&& visit);
+
+  /// RK_FAULT_* that made the kernel unusable, or 0.
+  [[nodiscard]] std::uint32_t fault(std::uint32_t kernel) const noexcept;
+  [[nodiscard]] bool backpressured(std::uint32_t kernel) const noexcept;
+  [[nodiscard]] rk_telemetry_block telemetry(std::uint32_t kernel) const noexcept;
+
+  /// Whether the executor is lost, and why. `check` asks the device; `failed` is a flag.
+  [[nodiscard]] bool failed() const noexcept {
+    return failed_.load(std::memory_order_acquire);  // pairs with fail
+  }
+  [[nodiscard]] Error failure() const;
+  void check();
+
+  /// Slices launched so far, and doorbell polls of the device so far.
+  [[nodiscard]] std::uint32_t slices_launched() const noexcept {
+    return launched_.load(std::memory_order_relaxed);  // a figure
+  }
+  [[nodiscard]] std::uint64_t polls() const noexcept;
+
+ private:
+  template <class T>
+  [[nodiscard]] T* at(std::uint64_t offset) const noexcept {
+    return reinterpret_cast<T*>(arena_ + offset);
+  }
+  void start_slice(std::uint32_t slice, Wake how) noexcept;
+  void fail(Error error) noexcept;
+
+  std::byte* const arena_;
+  const ExecutorLimits limits_;
+  SlicePort& port_;
+  rk_executor_host_line* const host_;
+  rk_executor_device_line* device_ = nullptr;
+  rk_doorbell_line* input_doorbells_ = nullptr;
+  rk_doorbell_line* output_doorbells_ = nullptr;
+  rk_kernel_host_line* kernel_hosts_ = nullptr;
+  rk_kernel_device_line* kernel_devices_ = nullptr;
+  rk_telemetry_block* telemetry_ = nullptr;
+
+  std::atomic<std::uint32_t> launched_{0};   // number of the slice launched last
+  std::vector<std::uint32_t> outputs_seen_;  // epochs of the output doorbells; poll_outputs only
+
+  mutable std::mutex mutex_;  // guards the three below
+  std::vector<std::uint32_t> free_kernels_;
+  std::uint32_t kernel_count_ = 0;
+  Error failure_;
+  std::atomic<bool> failed_{false};
+  std::atomic<bool> stopped_{false};
+};
+
+template <class Visit>
+std::size_t Executor::poll_outputs(Visit&& visit) {
+  // acquire: the doorbells below the count exist; pairs with the release in attach
+  const std::uint32_t count = std::atomic_ref(host_->kernel_count).load(std::memory_order_acquire);
+  std::size_t rung = 0;
+  for (std::uint32_t kernel = 0; kernel < count; ++kernel) {
+    std::uint32_t& word =
+        output_doorbells_[kernel / RK_DOORBELLS_PER_LINE].epoch[kernel % RK_DOORBELLS_PER_LINE];
+    // acquire: what the device published before it rang; pairs with rk_ring_host
+    const std::uint32_t epoch = std::atomic_ref(word).load(std::memory_order_acquire);
+    if (epoch == outputs_seen_[kernel]) continue;
+    ++rung;
+    if (visit(kernel)) outputs_seen_[kernel] = epoch;
+  }
+  return rung;
+}
+
+}  // namespace ringkernel::bridge

@@ -1,0 +1,154 @@
+/// The messages of one channel that were accepted and not yet answered: a fixed table of slots.
+///
+/// The id of a message is `generation << 16 | slot index`, so that the reply to a message that was
+/// given up finds a slot of another generation and is counted as late, never delivered to a
+/// stranger.
+///
+///     free --acquire--> armed --claim--> claimed --(result written)--> done --release--> free
+///                         \--sleep--> sleeping --claim--> claimed
+///
+/// Exactly one thread wins `claim`: the demultiplexer with the reply, the deadline, a cancellation,
+/// or the end of the kernel.
+///
+/// Threading: any thread; each function says what it needs.
+/// Memory ordering: `word` carries the slot: every transition that hands data over is acq_rel.
+/// Ownership: the table owns the slots; a `Completion` is borrowed until it is called.
+#pragma once
+
+#include <atomic>
+#include <boost/lockfree/stack.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "ringkernel/limits.hpp"
+#include "ringkernel/message_buffer.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::bridge {
+
+/// How one message ended.
+struct Outcome {
+  MessageId id = 0;
+  error_code error;    ///< none: `payload` is the reply
+  std::string detail;  ///< says more about `error`; may be empty
+  std::uint64_t fault_detail = 0;
+  MessageBuffer payload;
+};
+
+/// Somebody who waits for an outcome without a thread. Called exactly once, from any thread,
+/// possibly with the channel's consume lock held: must not block and must not call the channel.
+class Completion {
+ public:
+  virtual void complete(Outcome outcome) noexcept = 0;
+
+ protected:
+  ~Completion() = default;
+};
+
+/// Who gets the outcome of a message.
+enum class Receiver : std::uint8_t {
+  waiter,      ///< a thread in Channel::wait
+  completion,  ///< Slot::completion
+  mailbox,     ///< whoever calls receive
+};
+
+struct alignas(64) Slot {
+  std::atomic<std::uint64_t> word{0};  // generation << 8 | phase
+  // Atomic because a scan for deadlines may look while the slot changes hands; it acts on what it
+  // saw only after it has won the claim of that generation.
+  std::atomic<std::uint64_t> deadline_ns{0};
+  std::atomic<Receiver> receiver{Receiver::waiter};
+  std::atomic<bool> assisted{false};  // counted in Channel::assisted_; who takes it, uncounts
+  Completion* completion = nullptr;
+  std::binary_semaphore wake_up{0};
+  Outcome outcome;
+};
+
+class Pending {
+ public:
+  /// Most slots of one table: an index is 16 bits wide, and the free list uses one value for
+  /// itself.
+  static constexpr std::uint32_t slots_max = 32768;
+
+  explicit Pending(std::uint32_t slot_count);
+
+  /// A slot for a message that is about to become visible; nullopt if all are taken. One thread at
+  /// a time (the channel's send lock).
+  [[nodiscard]] std::optional<MessageId> acquire(Receiver receiver, std::uint64_t deadline_ns,
+                                                 Completion* completion, bool assisted = false);
+
+  /// The two halves of `acquire`, for a batch that first takes its slots and then fills them: the
+  /// index of a slot that is the caller's, and the message's id in it. An unused index is given
+  /// back. All three one thread at a time, as `acquire`.
+  [[nodiscard]] std::optional<std::uint32_t> take_index();
+  [[nodiscard]] MessageId arm(std::uint32_t index, Receiver receiver, std::uint64_t deadline_ns,
+                              Completion* completion, bool assisted = false) noexcept;
+  void give_back(std::uint32_t index) noexcept { free_.bounded_push(index); }
+
+  /// Whether `acquire` would find a slot; holds until the next `acquire`.
+  [[nodiscard]] bool available() const noexcept {
+    return !free_.empty() || used_max_.load(std::memory_order_relaxed) < slots_.size();
+  }
+
+  /// Wins the slot for the caller, who writes `outcome` and calls `finish`. nullptr: the message
+  /// has its outcome already. `*asleep` tells whether the waiter has to be woken.
+  [[nodiscard]] Slot* claim(MessageId id, bool* asleep) noexcept;
+
+  /// After `claim` of a waiter's slot: the outcome is complete. The waiter takes it and releases.
+  void finish(Slot& slot, bool asleep) noexcept;
+
+  /// Gives the slot back. The caller has claimed it, or is its waiter after `done`.
+  void release(Slot& slot) noexcept;
+
+  /// The slot of an id, whatever its generation.
+  [[nodiscard]] Slot& slot(MessageId id) noexcept { return slots_[id & 0xffff]; }
+
+  /// Waiter only: whether the outcome is there.
+  [[nodiscard]] bool done(MessageId id) const noexcept;
+  /// Whether the message still waits for its outcome.
+  [[nodiscard]] bool armed(MessageId id) const noexcept;
+  /// Waiter only: announces that it will sleep. False if the outcome is (nearly) there.
+  [[nodiscard]] bool sleep(MessageId id) noexcept;
+  /// Waiter only, after sleeping in vain: takes the announcement back. False if somebody has
+  /// claimed the slot: `wake_up` is about to be released, and the waiter must take that token.
+  [[nodiscard]] bool stay_awake(MessageId id) noexcept;
+
+  /// Calls `visit(id, slot)` for every slot that is armed at that moment.
+  template <class Visit>
+  void for_each_armed(Visit&& visit);
+
+  /// Slots in use, whatever their phase. Looks at all of them: not for a hot path.
+  [[nodiscard]] std::uint32_t in_use() const noexcept;
+  [[nodiscard]] std::uint32_t capacity() const noexcept {
+    return static_cast<std::uint32_t>(slots_.size());
+  }
+
+ private:
+  enum Phase : std::uint64_t {
+    free = 0,
+    armed_phase = 1,
+    sleeping = 2,
+    claimed = 3,
+    done_phase = 4
+  };
+
+  std::vector<Slot> slots_;
+  boost::lockfree::stack<std::uint32_t, boost::lockfree::fixed_sized<true>> free_;  // given back
+  std::atomic<std::uint32_t> used_max_{0};  // slots at and above were never taken
+};
+
+template <class Visit>
+void Pending::for_each_armed(Visit&& visit) {
+  const std::uint32_t count = used_max_.load(std::memory_order_acquire);  // pairs with acquire()
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const std::uint64_t word = slots_[index].word.load(std::memory_order_acquire);
+    const std::uint64_t phase = word & 0xff;
+    if (phase == armed_phase || phase == sleeping) visit((word >> 8) << 16 | index, slots_[index]);
+  }
+}
+
+}  // namespace ringkernel::bridge

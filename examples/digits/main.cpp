@@ -1,0 +1,141 @@
+// Classifies handwritten digits by calls to resident ring kernels, and the same digits by plain
+// OpenCL, one launch per request. Exit code 0 if over 90 % are right and both agree on every digit.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "child_process.hpp"
+#include "plain_opencl.hpp"
+#include "report.hpp"
+#include "ring_classifier.hpp"
+
+namespace {
+
+namespace rk = ringkernel;
+using digits::Outcome;
+using digits::PlainOutcome;
+
+constexpr double accuracy_min = 0.9;
+
+struct Options {
+  std::string digits_file = DIGITS_FOLDER "/digits.csv";
+  std::string weights_file = DIGITS_FOLDER "/weights.txt";
+  std::string backend;
+  /// One core is the executor's.
+  std::size_t workers = std::clamp(std::thread::hardware_concurrency(), 2u, 5u) - 1;
+  double seconds = 1;
+};
+
+struct Job {
+  digits::Dataset dataset;
+  digits::Network network;
+  std::size_t workers;
+  std::chrono::duration<double> at_least;
+
+  /// `make(n)` makes the classifier of worker n.
+  template <class Make>
+  [[nodiscard]] Outcome run(std::string_view title, Make make) const {
+    std::vector<std::unique_ptr<digits::Classifier>> classifiers;
+    for (std::size_t i = 0; i < workers; ++i) classifiers.push_back(make(i));
+    return measure(title, dataset, at_least, classifiers);
+  }
+};
+
+/// In a process of its own, which is gone before the ring kernels start: neither side takes a core
+/// from the other, and PoCL, which reads its settings once per process, runs each with what suits
+/// it (the runtime asks for more worker threads, which would make plain launches slower).
+std::optional<PlainOutcome> run_plain(const Job& job) try {
+  std::istringstream text(digits::in_child_process([&job] {
+    const digits::PlainOpencl opencl;
+    const auto run = [&](const char* title, digits::Traffic traffic) {
+      return job.run(title,
+                     [&](std::size_t) { return opencl.make_classifier(job.network, traffic); });
+    };
+    std::ostringstream report;
+    report << opencl.device() << '\n'
+           << run("plain OpenCL, a launch per request", digits::Traffic::every_op)
+           << run("plain OpenCL, a digit's launches chained", digits::Traffic::each_digit);
+    return report.str();
+  }));
+  PlainOutcome plain;
+  std::getline(text, plain.device);
+  text >> plain.every_op >> plain.each_digit;
+  return plain;
+} catch (const std::exception& error) {
+  fmt::print("no comparison with plain OpenCL: {}\n", error.what());
+  return std::nullopt;
+}
+
+/// The named backend; without a name OpenCL, or the host itself where there is none.
+rk::RingKernelRuntime open_runtime(const std::string& backend) {
+  if (!backend.empty()) return rk::RingKernelRuntime::builder().backend(backend).build().value();
+  auto opencl = rk::RingKernelRuntime::builder().backend("opencl").build();
+  if (opencl) return std::move(*opencl);
+  fmt::print("no OpenCL device, so the host computes: {}\n", opencl.error().text());
+  return rk::RingKernelRuntime::builder().backend("native").build().value();
+}
+
+/// True if the result is good.
+bool report(const Job& job, const Outcome& ours, const std::optional<PlainOutcome>& plain) {
+  const std::size_t total = job.dataset.size();
+  const double accuracy = static_cast<double>(digits::count_right(job.dataset, ours.classes)) /
+                          static_cast<double>(total);
+  fmt::print("\naccuracy: {:.1f} % of {} digits that the network was not trained on\n",
+             100 * accuracy, total);
+  bool good = accuracy > accuracy_min;
+  if (!good) fmt::print("FAILED: at least {:.0f} % are expected\n", 100 * accuracy_min);
+  if (plain) {
+    const bool same =
+        plain->every_op.classes == ours.classes && plain->each_digit.classes == ours.classes;
+    fmt::print("plain OpenCL gives {} class for every digit\n", same ? "the same" : "ANOTHER");
+    good = good && same;
+  }
+  fmt::print("\n{}", digits::table(ours, plain));
+  return good;
+}
+
+bool run(const Options& options) {
+  const Job job{digits::load_digits(options.digits_file, digits::training_rows),
+                digits::load_network(options.weights_file), options.workers,
+                std::chrono::duration<double>(options.seconds)};
+  std::optional<PlainOutcome> plain;
+  if (options.backend.empty() || options.backend == "opencl") plain = run_plain(job);
+
+  rk::RingKernelRuntime runtime = open_runtime(options.backend);
+  const std::string device = runtime.metrics().device;
+  const Outcome ours = job.run("ring kernels", [&](std::size_t number) {
+    return digits::make_ring_classifier(runtime, number, job.network);
+  });
+  fmt::print("\ndevice: {}, {} ring kernels, {} worker thread{}\n", device,
+             runtime.kernels().size(), job.workers, job.workers == 1 ? "" : "s");
+  if (plain && plain->device != device) fmt::print("plain OpenCL ran on {}\n", plain->device);
+  runtime.shutdown().value();
+  return report(job, ours, plain);
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) try {
+  CLI::App app("Classifies handwritten digits by calls to resident ring kernels");
+  Options options;
+  app.add_option("--digits", options.digits_file, "File with the digits")->capture_default_str();
+  app.add_option("--weights", options.weights_file, "File with the weights")->capture_default_str();
+  app.add_option("--backend", options.backend, "opencl or native; default: OpenCL if there is any");
+  app.add_option("--workers", options.workers, "Threads that serve digits, two ring kernels each")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds, "How long each side is measured, at the least")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
+  CLI11_PARSE(app, argument_count, arguments);
+  return run(options) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "digits: %s\n", error.what());
+  return 1;
+}

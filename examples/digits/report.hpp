@@ -1,0 +1,23 @@
+/// The figures of a run as a table for people.
+///
+/// Threading: any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "measure.hpp"
+
+namespace digits {
+
+/// What plain OpenCL did on which device.
+struct PlainOutcome {
+  std::string device;
+  Outcome every_op;    ///< one launch per request
+  Outcome each_digit;  ///< the five launches of a digit chained
+};
+
+/// Ratios are plain over ours, for throughput ours over plain: larger is better for ours.
+[[nodiscard]] std::string table(const Outcome& ours, const std::optional<PlainOutcome>& plain);
+
+}  // namespace digits

@@ -1,0 +1,118 @@
+/// The C interface between the runtime and a backend (a driver): built-in backends implement it as
+/// plugins do. Standalone: standard C headers and the protocol only.
+///
+/// Threading: every function may be called from any thread. Calls on distinct executors are
+/// independent; calls on one executor are safe, and its slices run one after the other, in the
+/// order of the calls, whichever threads call.
+/// Ownership: handles belong to the caller until the matching close/destroy call, children first.
+/// Errors: int32_t, 0 = ok, else a value of `Errc` (include/ringkernel/error.hpp). The text that
+/// says what and why is `last_detail()` of the same thread, valid until its next call. Nothing
+/// throws.
+/// Units: bytes and nanoseconds, as the names say.
+#ifndef RINGKERNEL_BACKEND_ABI_H
+#define RINGKERNEL_BACKEND_ABI_H
+
+#include "ringkernel/protocol/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Bumped when a struct or a function below changes. The host passes its own to the query function.
+#define RK_BACKEND_ABI_VERSION 1u
+
+typedef struct rk_device rk_device;     /* an opened device with its one arena */
+typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
+
+#define RK_DEVICE_KIND_CPU 1u
+#define RK_DEVICE_KIND_GPU 2u
+#define RK_DEVICE_KIND_OTHER 3u
+
+/// How bytes reach the device (docs/ARCHITECTURE.md, transfer strategies).
+#define RK_TRANSFER_NONE 0u      /* the device cannot serve; `reason` says why */
+#define RK_TRANSFER_ZERO_COPY 1u /* host and device work on the same memory */
+
+/// What a device is and can do. Filled by `describe`; texts are NUL-terminated, never NULL.
+typedef struct rk_device_description {
+  uint32_t struct_bytes; /* in: size the caller knows; out: size filled */
+  uint32_t kind;         /* RK_DEVICE_KIND_* */
+  uint32_t compute_units;
+  uint32_t
+      transfer; /* RK_TRANSFER_*: the best that the device's own claims nominate; `open` tests */
+  uint64_t memory_bytes;
+  uint64_t allocation_bytes_max;
+  char name[128];
+  char platform[128];
+  char driver[128];
+  char version[128];
+  char reason[512]; /* why `transfer` is not better, or why the device is unusable; may be "" */
+  char capabilities[1024]; /* lines "key: value" for people: SVM, atomics, queues, limits */
+} rk_device_description;
+
+/// What `open` needs to know.
+typedef struct rk_device_options {
+  uint32_t struct_bytes;
+  uint32_t executors_max; /* executors that will be resident at once */
+  uint64_t arena_bytes;   /* size of the one device-visible allocation; zero-initialised */
+} rk_device_options;
+
+/// What `open` made and found out.
+typedef struct rk_device_state {
+  uint32_t struct_bytes;
+  uint32_t transfer; /* RK_TRANSFER_* in use, confirmed by the self-test */
+  void* arena;       /* host address of the arena, 128-byte aligned */
+  uint64_t arena_bytes;
+  uint64_t polls_per_ms; /* idle polls of the self-test per millisecond; 0 = not measured */
+  char self_test[512];   /* what the self-test measured, for people */
+} rk_device_state;
+
+typedef struct rk_backend {
+  uint32_t abi_version;  /* RK_BACKEND_ABI_VERSION the backend was built with */
+  uint32_t struct_bytes; /* sizeof(rk_backend) the backend was built with */
+  const char* name;      /* "native", "opencl" */
+  const char* description;
+
+  /// Preference for automatic selection; higher is better, 0 = cannot serve here.
+  int32_t (*score)(void);
+
+  /// Number of devices. A driver that fails is skipped and reported by `report`.
+  int32_t (*device_count)(uint32_t* count);
+  int32_t (*describe)(uint32_t device, rk_device_description* out);
+  /// Calls `line` with one sentence for each library tried and each platform that failed.
+  int32_t (*report)(void (*line)(void* context, const char* text), void* context);
+
+  /// Opens a device: allocates the arena, compares the device compiler's layout of the protocol
+  /// with the host's (Errc::protocol_mismatch), runs the self-test. Slow (a build); never on a hot
+  /// path.
+  int32_t (*open)(uint32_t device, const rk_device_options* options, rk_device** out);
+  int32_t (*state)(rk_device* device, rk_device_state* out);
+  void (*close)(rk_device* device);
+
+  /// Builds `program` ("core", "echo": kernels/programs/<program>.cl) for the executor whose host
+  /// line lies at `executor_offset` in the arena. Errc::program_not_found, Errc::build_failed.
+  int32_t (*executor_create)(rk_device* device, const char* program, uint64_t executor_offset,
+                             rk_executor** out);
+  /// Waits for the last slice to return; the caller has told it to stop.
+  void (*executor_destroy)(rk_executor* executor);
+
+  /// Starts slice number `slice` behind those started before; does not wait.
+  int32_t (*slice_launch)(rk_executor* executor, uint32_t slice);
+  /// Runs slice `slice` on the calling thread and returns when it has parked. Errc::busy if another
+  /// slice of this executor is running. NULL: the backend cannot.
+  int32_t (*slice_run)(rk_executor* executor, uint32_t slice);
+  /// Waits until every launched slice has returned; Errc::execution_timeout after `timeout_ns`.
+  int32_t (*slice_wait)(rk_executor* executor, uint64_t timeout_ns);
+  /// 0, or why a slice ended that did not end by itself (Errc::device_error). Cheap; never blocks.
+  int32_t (*slice_error)(rk_executor* executor);
+
+  const char* (*last_detail)(void);
+} rk_backend;
+
+/// Entry point of a plugin: the table, or NULL if it cannot serve that version.
+typedef const rk_backend* (*rk_backend_query_function)(uint32_t host_abi_version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

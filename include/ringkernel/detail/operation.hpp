@@ -1,0 +1,61 @@
+/// The type-erased seam between the completion-token templates and the library: each `start_*`
+/// initiates one operation and takes the handler.
+///
+/// Not for users. Every handler is called exactly once, on its associated executor (the system
+/// executor if it has none), never from within `start_*`.
+#pragma once
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "ringkernel/message.hpp"
+#include "ringkernel/options.hpp"
+
+namespace ringkernel {
+class Kernel;
+}
+
+namespace ringkernel::detail {
+
+class KernelState;
+class RuntimeState;
+
+/// A completion handler and its executor, type-erased. The executor is taken from the concrete
+/// handler: an any_completion_executor could not promise to post.
+template <class... Args>
+struct Handler {
+  using Function = boost::asio::any_completion_handler<void(error_code, Args...)>;
+
+  template <class Concrete>
+  explicit Handler(Concrete concrete)
+      : executor(boost::asio::get_associated_executor(concrete, boost::asio::system_executor())),
+        function(std::move(concrete)) {}
+
+  boost::asio::any_io_executor executor;
+  Function function;
+};
+
+/// What a message is made of: an op with operands, or plain bytes. Both borrow.
+using Content = std::variant<Request, std::span<const std::byte>>;
+
+void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
+                const SendOptions& options, Handler<Reply> handler);
+void start_send(std::shared_ptr<KernelState> kernel, const Content& content,
+                const SendOptions& options, Handler<MessageId> handler);
+void start_receive(std::shared_ptr<KernelState> kernel, std::chrono::nanoseconds timeout,
+                   Handler<Reply> handler);
+void start_activate(std::shared_ptr<KernelState> kernel, Handler<> handler);
+void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler);
+void start_terminate(std::shared_ptr<KernelState> kernel, const TerminateOptions& options,
+                     Handler<> handler);
+void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelOptions options,
+                  Handler<Kernel> handler);
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,173 @@
+/// `Kernel`: the handle of one ring kernel, by which services talk to it.
+///
+/// Threading: distinct and shared objects safe; a handle is cheap to copy.
+/// Ownership: handles share the kernel's state; the runtime ends the kernel, not the last handle.
+/// After the runtime is gone every operation answers runtime_closed.
+/// Errors: `Result` for synchronous functions, `error_code` in completion signatures (the code of
+/// the same error, without its text). An op's own errors (E-codes) come before anything reaches a
+/// ring.
+///
+/// Every `async_*` function calls its handler exactly once, on the handler's associated executor,
+/// never from within the initiating function, and supports total, partial and terminal cancellation
+/// where it waits for a message: the handler gets `operation_aborted`; a message that the device
+/// has already is executed all the same, and its late reply is counted and thrown away.
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "ringkernel/detail/operation.hpp"
+#include "ringkernel/message.hpp"
+#include "ringkernel/options.hpp"
+#include "ringkernel/result.hpp"
+#include "ringkernel/telemetry.hpp"
+
+namespace ringkernel {
+
+using Bytes = std::span<const std::byte>;
+
+class Kernel {
+ public:
+  /// An empty handle: every operation answers kernel_not_found.
+  Kernel() noexcept = default;
+  explicit Kernel(std::shared_ptr<detail::KernelState> state) noexcept : state_(std::move(state)) {}
+
+  [[nodiscard]] std::string id() const;
+  [[nodiscard]] KernelStatus status() const;
+  [[nodiscard]] KernelMetrics metrics() const;
+
+  // --- lifecycle ------------------------------------------------------------------------------
+
+  /// launched, deactivated -> active. Errors: invalid_state, runtime_closed, E6008.
+  Result<void> activate();
+
+  /// active -> deactivated. Returns when the device has let go of the kernel: the record in hand is
+  /// finished, the others stay queued. Errors: invalid_state, E6007 after `termination_timeout`.
+  Result<void> deactivate();
+
+  /// Any state -> terminated. Messages without a reply end with kernel_terminated. Idempotent: a
+  /// second call waits for the first. Errors: E6007 if the device did not let go in time.
+  Result<void> terminate(const TerminateOptions& options = {});
+
+  /// The same with a token. Signature: void(error_code).
+  template <class Token>
+  auto async_activate(Token&& token) {
+    return initiate<>(
+        [](auto handler, auto state) {
+          detail::start_activate(std::move(state), std::move(handler));
+        },
+        std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_deactivate(Token&& token) {
+    return initiate<>(
+        [](auto handler, auto state) {
+          detail::start_deactivate(std::move(state), std::move(handler));
+        },
+        std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_terminate(const TerminateOptions& options, Token&& token) {
+    return initiate<>(
+        [options](auto handler, auto state) {
+          detail::start_terminate(std::move(state), options, std::move(handler));
+        },
+        std::forward<Token>(token));
+  }
+
+  // --- request and reply ----------------------------------------------------------------------
+
+  /// Sends and waits for the reply to this very message. The calling thread drives the rings itself
+  /// if nobody else does. Errors: those of the op; queue_full, message_dropped, message_too_large;
+  /// deadline_exceeded, kernel_terminated, runtime_closed, E6008; device faults.
+  [[nodiscard]] Result<Reply> call(const Request& request, const SendOptions& options = {});
+  [[nodiscard]] Result<Reply> call(Bytes message, const SendOptions& options = {});
+  [[nodiscard]] Result<Reply> call(const Request& request, std::chrono::nanoseconds timeout) {
+    return call(request, SendOptions{.timeout = timeout});
+  }
+  [[nodiscard]] Result<Reply> call(Bytes message, std::chrono::nanoseconds timeout) {
+    return call(message, SendOptions{.timeout = timeout});
+  }
+
+  /// The same with a token. Completes when the reply is there or the message has ended otherwise.
+  /// Signature: void(error_code, Reply). `content` is a Request or Bytes, borrowed until initiated.
+  template <class Content, class Token>
+  auto async_call(const Content& content, const SendOptions& options, Token&& token) {
+    return initiate<Reply>(
+        [content = detail::Content(content), options](auto handler, auto state) {
+          detail::start_call(std::move(state), content, options, std::move(handler));
+        },
+        std::forward<Token>(token));
+  }
+  template <class Content, class Token>
+  auto async_call(const Content& content, Token&& token) {
+    return async_call(content, SendOptions{}, std::forward<Token>(token));
+  }
+
+  // --- plain messages -------------------------------------------------------------------------
+
+  /// Accepts a message whose outcome `receive` will give: one outcome for each accepted message, in
+  /// the order in which they ended. Errors: as `call`, up to the acceptance.
+  Result<MessageId> send(const Request& request, const SendOptions& options = {});
+  Result<MessageId> send(Bytes message, const SendOptions& options = {});
+
+  /// Sends several messages, in order, with one publication for as many as fit the ring at once:
+  /// for pipelines, where the cost of a single send is what limits. Returns how many were accepted,
+  /// from the first on; fewer than all only if the next one was refused. Errors: as `send`, if the
+  /// first one was refused.
+  Result<std::size_t> send_all(std::span<const Request> requests, const SendOptions& options = {});
+  Result<std::size_t> send_all(std::span<const Bytes> messages, const SendOptions& options = {});
+
+  /// The next outcome of a plain message: its reply, or its error with `Error::message` set.
+  /// Errors besides: deadline_exceeded if none came in time; once the kernel has ended and the
+  /// mailbox is empty, the reason.
+  [[nodiscard]] Result<Reply> receive(std::chrono::nanoseconds timeout);
+
+  /// Completes when the message is accepted. Signature: void(error_code, MessageId).
+  template <class Content, class Token>
+  auto async_send(const Content& content, const SendOptions& options, Token&& token) {
+    return initiate<MessageId>(
+        [content = detail::Content(content), options](auto handler, auto state) {
+          detail::start_send(std::move(state), content, options, std::move(handler));
+        },
+        std::forward<Token>(token));
+  }
+  template <class Content, class Token>
+  auto async_send(const Content& content, Token&& token) {
+    return async_send(content, SendOptions{}, std::forward<Token>(token));
+  }
+
+  /// Completes with the next outcome of a plain message; zero timeout: waits for ever.
+  /// Signature: void(error_code, Reply); with an error, `Reply::id()` names the message, 0 if none.
+  template <class Token>
+  auto async_receive(std::chrono::nanoseconds timeout, Token&& token) {
+    return initiate<Reply>(
+        [timeout](auto handler, auto state) {
+          detail::start_receive(std::move(state), timeout, std::move(handler));
+        },
+        std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_receive(Token&& token) {
+    return async_receive(std::chrono::nanoseconds(0), std::forward<Token>(token));
+  }
+
+ private:
+  template <class... Args, class Start, class Token>
+  auto initiate(Start start, Token&& token) {
+    return boost::asio::async_initiate<Token, void(error_code, Args...)>(
+        [](auto handler, Start start_operation, std::shared_ptr<detail::KernelState> state) {
+          start_operation(detail::Handler<Args...>(std::move(handler)), std::move(state));
+        },
+        token, std::move(start), state_);
+  }
+
+  std::shared_ptr<detail::KernelState> state_;
+};
+
+}  // namespace ringkernel

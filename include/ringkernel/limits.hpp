@@ -1,0 +1,39 @@
+/// Every limit of the system in one place, with the relations between them asserted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ringkernel/protocol/command.h"
+#include "ringkernel/protocol/control_block.h"
+#include "ringkernel/protocol/record.h"
+#include "ringkernel/protocol/ring.h"
+
+namespace ringkernel {
+
+/// Highest rank of a tensor and most inputs of one op.
+inline constexpr std::size_t rank_max = RK_RANK_MAX;
+inline constexpr std::size_t inputs_max = RK_INPUTS_MAX;
+
+/// Live ring kernels per program, and programs per runtime.
+inline constexpr std::size_t kernels_max = RK_KERNELS_MAX;
+inline constexpr std::size_t programs_max = 8;
+
+/// Bytes of a ring's data.
+inline constexpr std::size_t ring_bytes_min = RK_RING_CAPACITY_MIN;
+inline constexpr std::size_t ring_bytes_max = RK_RING_CAPACITY_MAX;
+
+/// Messages that one kernel may have accepted and not yet answered to its owner.
+inline constexpr std::size_t in_flight_max = std::size_t{1} << 15;
+
+/// FlatBuffers verifier limits for foreign bytes.
+inline constexpr std::uint32_t verifier_depth_max = 16;
+inline constexpr std::uint32_t verifier_tables_max = 1000;
+
+/// Characters in the id of a ring kernel.
+inline constexpr std::size_t kernel_id_length_max = 128;
+
+static_assert(kernels_max % 16 == 0, "doorbells come in lines of 16");
+static_assert(RK_RING_RECORD_MAX(ring_bytes_min) >= sizeof(rk_record_header) + sizeof(rk_command));
+
+}  // namespace ringkernel

@@ -1,0 +1,57 @@
+/// Requests and replies as values. The bytes on the rings are FlatBuffers (schemas/message.fbs);
+/// no generated code is visible here.
+///
+/// Threading: distinct objects safe, shared objects unsafe.
+/// Ownership: a `Request` borrows its operands' elements until the function that takes it returns
+/// (`async_*`: until the operation has been initiated). A `Reply` owns its bytes.
+/// Errors: a `Request` is checked where it is used; see `ops.hpp` and `docs/OPS.md` for the codes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "ringkernel/message_buffer.hpp"
+#include "ringkernel/op.hpp"
+#include "ringkernel/result.hpp"
+#include "ringkernel/tensor.hpp"
+
+namespace ringkernel {
+
+/// One op with its operands and attributes, not yet checked.
+struct Request {
+  Op op = Op::noop;
+  std::uint32_t input_count = 0;
+  std::array<TensorView, inputs_max> inputs{};
+  OpAttributes attributes{};
+
+  /// Reads a foreign FlatBuffers `Request`: verified (depth 16, 1000 tables), then checked field by
+  /// field. The result borrows operands from `bytes`, which start at a multiple of 8.
+  /// Errors: truncated_message, malformed_message, unknown_field, message_too_large, unsupported
+  /// (an operand that is not in the message), E6003 (op), and those of `infer`.
+  [[nodiscard]] static Result<Request> from_bytes(std::span<const std::byte> bytes);
+};
+
+/// The answer to one message: a tensor (programs of ops) or plain bytes (programs such as `echo`).
+class Reply {
+ public:
+  Reply() noexcept = default;
+  Reply(MessageId id, MessageBuffer bytes, TensorView tensor) noexcept
+      : id_(id), bytes_(std::move(bytes)), tensor_(tensor) {}
+
+  [[nodiscard]] MessageId id() const noexcept { return id_; }
+  /// The payload as the device wrote it.
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_.span(); }
+  /// The result; dtype `none` if the reply holds plain bytes. Valid while the reply lives.
+  [[nodiscard]] const TensorView& tensor() const noexcept { return tensor_; }
+  [[nodiscard]] std::span<const float> floats() const noexcept { return tensor_.floats(); }
+
+ private:
+  MessageId id_ = 0;
+  MessageBuffer bytes_;
+  TensorView tensor_{{DType::none, {}}, nullptr};
+};
+
+}  // namespace ringkernel

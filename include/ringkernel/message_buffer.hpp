@@ -1,0 +1,47 @@
+/// The bytes of one message, and the number that names it.
+///
+/// Threading: distinct objects safe, shared objects unsafe.
+/// Ownership: a buffer owns its bytes; moving leaves the source empty.
+/// Errors: std::bad_alloc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace ringkernel {
+
+/// Identifies one message of one kernel for as long as the kernel lives; never 0.
+using MessageId = std::uint64_t;
+
+/// Heap bytes, 64-byte aligned, movable; the storage of a reply.
+class MessageBuffer {
+ public:
+  MessageBuffer() noexcept = default;
+  /// Uninitialised. Throws std::bad_alloc.
+  explicit MessageBuffer(std::size_t bytes);
+  MessageBuffer(MessageBuffer&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
+  MessageBuffer& operator=(MessageBuffer&& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MessageBuffer();
+
+  [[nodiscard]] std::byte* data() noexcept { return data_; }
+  [[nodiscard]] const std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> span() const noexcept { return {data_, bytes_}; }
+
+ private:
+  void* block_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace ringkernel

@@ -1,0 +1,84 @@
+/// The op table as C++ sees it, and the shape rules.
+///
+/// Threading: any thread; everything here is constant or pure.
+/// Errors: `infer` returns the E-codes of the MIND specification with the required context in the
+/// detail (op, shapes, axis, extents); `docs/OPS.md` lists which op raises which.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ringkernel/protocol/command.h"
+#include "ringkernel/result.hpp"
+#include "ringkernel/tensor.hpp"
+
+namespace ringkernel {
+
+/// Ids from protocol/ops.def.
+enum class Op : std::uint16_t {
+#define RK_OP(id, name, inputs, attrs, rule) name = id,
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+};
+
+/// Up to 8 integers without allocation: axes, extents. More is remembered as a count that `infer`
+/// refuses.
+class IntList {
+ public:
+  constexpr IntList() noexcept = default;
+  constexpr IntList(std::initializer_list<std::int64_t> values) noexcept
+      : IntList(std::span<const std::int64_t>(values.begin(), values.size())) {}
+  constexpr explicit IntList(std::span<const std::int64_t> values) noexcept
+      : count_(static_cast<std::uint32_t>(values.size())) {
+    for (std::size_t i = 0; i < values.size() && i < rank_max; ++i) values_[i] = values[i];
+  }
+
+  [[nodiscard]] constexpr bool fits() const noexcept { return count_ <= rank_max; }
+  [[nodiscard]] constexpr std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] constexpr std::span<const std::int64_t> values() const noexcept {
+    return {values_.data(), fits() ? count_ : rank_max};
+  }
+
+  constexpr bool operator==(const IntList&) const noexcept = default;
+
+ private:
+  std::array<std::int64_t, rank_max> values_{};
+  std::uint32_t count_ = 0;
+};
+
+/// Attributes as a user gives them; an op reads those it knows.
+struct OpAttributes {
+  IntList axes{};         ///< sum, mean: [-rank, rank); empty = all
+  IntList shape{};        ///< reshape: new shape, at most one -1; fill: output shape
+  bool keepdims = false;  ///< sum, mean
+
+  constexpr bool operator==(const OpAttributes&) const noexcept = default;
+};
+
+/// One row of the table.
+struct OpInfo {
+  Op op;
+  std::string_view name;
+  std::uint32_t input_count;
+  std::string_view rule;
+};
+
+/// All rows, in the order of ops.def.
+[[nodiscard]] std::span<const OpInfo> op_table() noexcept;
+
+/// By id, or by name: `add`, `tensor.add` or the IR opcode `Add`. nullptr if there is none.
+[[nodiscard]] const OpInfo* find_op(std::uint16_t id) noexcept;
+[[nodiscard]] const OpInfo* find_op(std::string_view name) noexcept;
+
+/// What an op makes of its inputs.
+struct Inference {
+  TensorDesc output;
+  rk_op_attrs attrs;  ///< ready for the command
+};
+
+/// Checks arity, element types, shapes and attributes, and derives the output.
+[[nodiscard]] Result<Inference> infer(Op op, std::span<const TensorDesc> inputs,
+                                      const OpAttributes& attributes);
+
+}  // namespace ringkernel

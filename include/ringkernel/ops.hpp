@@ -1,0 +1,76 @@
+/// One function per op that builds its `Request`. Nothing is checked or copied here: the kernel
+/// that takes the request checks it (E-codes in docs/OPS.md) before anything reaches a ring.
+///
+/// Threading: any thread; pure.
+/// Ownership: the result borrows the operands' elements; see message.hpp.
+#pragma once
+
+#include "ringkernel/message.hpp"
+
+namespace ringkernel::ops {
+
+namespace detail {
+[[nodiscard]] inline Request unary(Op op, const TensorView& x) noexcept {
+  Request request;
+  request.op = op;
+  request.input_count = 1;
+  request.inputs[0] = x;
+  return request;
+}
+[[nodiscard]] inline Request binary(Op op, const TensorView& a, const TensorView& b) noexcept {
+  Request request = unary(op, a);
+  request.input_count = 2;
+  request.inputs[1] = b;
+  return request;
+}
+}  // namespace detail
+
+/// Elementwise with broadcasting. f32 in, f32 out.
+[[nodiscard]] inline Request add(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::add, a, b);
+}
+[[nodiscard]] inline Request mul(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::mul, a, b);
+}
+/// x if x > 0, else +0 (NaN and -0 give +0).
+[[nodiscard]] inline Request relu(const TensorView& x) noexcept {
+  return detail::unary(Op::relu, x);
+}
+/// [..., M, K] x [..., K, N] -> [..., M, N]; batch dims broadcast.
+[[nodiscard]] inline Request matmul(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::matmul, a, b);
+}
+/// Over `axes`, each in [-rank, rank); empty = all axes, result rank 0 whatever `keepdims` says.
+[[nodiscard]] inline Request sum(const TensorView& x, IntList axes,
+                                 bool keepdims = false) noexcept {
+  Request request = detail::unary(Op::sum, x);
+  request.attributes.axes = axes;
+  request.attributes.keepdims = keepdims;
+  return request;
+}
+[[nodiscard]] inline Request mean(const TensorView& x, IntList axes,
+                                  bool keepdims = false) noexcept {
+  Request request = sum(x, axes, keepdims);
+  request.op = Op::mean;
+  return request;
+}
+[[nodiscard]] inline Request sum_all(const TensorView& x) noexcept {
+  return detail::unary(Op::sum_all, x);
+}
+/// Same elements, new shape; at most one extent may be -1.
+[[nodiscard]] inline Request reshape(const TensorView& x, IntList shape) noexcept {
+  Request request = detail::unary(Op::reshape, x);
+  request.attributes.shape = shape;
+  return request;
+}
+[[nodiscard]] inline Request copy(const TensorView& x) noexcept {
+  return detail::unary(Op::copy, x);
+}
+/// A tensor of `shape` whose elements all are the first element of `value`.
+[[nodiscard]] inline Request fill(const TensorView& value, IntList shape) noexcept {
+  Request request = detail::unary(Op::fill, value);
+  request.attributes.shape = shape;
+  return request;
+}
+
+}  // namespace ringkernel::ops

@@ -1,0 +1,110 @@
+/// Options of runtimes, ring kernels and single messages; made for designated initialisers.
+///
+/// Threading: plain values.
+/// Units: bytes, std::chrono durations, counts of messages; as the names say.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "ringkernel/limits.hpp"
+
+namespace ringkernel {
+
+/// Which kind of device executes. A target that cannot be served is E6002; nothing falls back.
+enum class BackendTarget : std::uint8_t {
+  automatic,  ///< the best device of the best backend; the host itself if there is no OpenCL
+  cpu,
+  gpu,
+};
+
+/// What happens to a message for which there is no room.
+enum class Backpressure : std::uint8_t {
+  block,        ///< the sender waits, up to its timeout
+  reject,       ///< queue_full at once
+  drop_oldest,  ///< the oldest message still queued on the host ends with message_dropped
+  drop_newest,  ///< the message itself is refused with message_dropped
+};
+
+struct KernelOptions {
+  std::string program = "core";  ///< "core" (ops), "echo"
+  std::uint32_t input_bytes =
+      256 * 1024;  ///< ring data; power of two; a message takes at most half
+  std::uint32_t output_bytes = 256 * 1024;  ///< likewise
+  std::uint32_t in_flight_max = 1024;  ///< messages accepted and not yet taken by their receiver
+  std::uint32_t queue_max = 256;       ///< of these, waiting on the host while the ring is full
+  Backpressure backpressure = Backpressure::block;
+  bool auto_activate = false;
+
+  /// Never loses, blocks when full; sized for steady services.
+  [[nodiscard]] static KernelOptions production() { return {}; }
+  /// Small and impatient: a full queue is an answer.
+  [[nodiscard]] static KernelOptions low_latency() {
+    return {.input_bytes = 64 * 1024,
+            .output_bytes = 64 * 1024,
+            .in_flight_max = 256,
+            .queue_max = 0,
+            .backpressure = Backpressure::reject};
+  }
+  /// Deep rings for pipelined senders.
+  [[nodiscard]] static KernelOptions high_throughput() {
+    return {.input_bytes = 1024 * 1024,
+            .output_bytes = 1024 * 1024,
+            .in_flight_max = 16384,
+            .queue_max = 4096};
+  }
+};
+
+struct RuntimeOptions {
+  /// The one device-visible allocation: rings, control blocks, tensors.
+  std::uint64_t arena_bytes = 128ull * 1024 * 1024;
+  /// Ring kernels per program; a multiple of 16, at most `kernels_max`.
+  std::uint32_t kernels_per_program = kernels_max;
+  /// Without a message for about this long an executor leaves the device; the next one relaunches
+  /// it.
+  std::chrono::nanoseconds park_after = std::chrono::milliseconds(2);
+  /// How long a waiting thread polls before it sleeps.
+  std::chrono::nanoseconds spin_for = std::chrono::microseconds(50);
+  /// Messages taken from one ring before the next ring has its turn.
+  std::uint32_t drain_records_max = 16;
+  /// Default timeouts.
+  std::chrono::nanoseconds call_timeout = std::chrono::seconds(30);
+  std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);
+
+  [[nodiscard]] static RuntimeOptions production() { return {}; }
+  /// Stays on the device through pauses of the traffic; costs a core for that long.
+  [[nodiscard]] static RuntimeOptions low_latency() {
+    return {.park_after = std::chrono::milliseconds(50),
+            .spin_for = std::chrono::microseconds(500),
+            .drain_records_max = 4};
+  }
+  [[nodiscard]] static RuntimeOptions high_throughput() {
+    return {.arena_bytes = 512ull * 1024 * 1024, .drain_records_max = 64};
+  }
+};
+
+/// Of one `send` or `call`.
+struct SendOptions {
+  /// Zero: the runtime's `call_timeout` for calls, no deadline for sends. A message whose time is
+  /// up ends with deadline_exceeded, and is not executed if it is still queued on the host.
+  std::chrono::nanoseconds timeout{0};
+  /// Higher goes first among the messages still queued on the host.
+  std::int32_t priority = 0;
+};
+
+struct TerminateOptions {
+  /// Processes what is queued first (an active kernel only).
+  bool drain = false;
+  /// Zero: the runtime's `termination_timeout`.
+  std::chrono::nanoseconds timeout{0};
+};
+
+/// Work-groups and work-items that work on one message together.
+struct Dim3 {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+};
+
+}  // namespace ringkernel

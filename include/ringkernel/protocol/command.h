@@ -1,0 +1,72 @@
+/// The command: what the device executes for one message. Fixed size, equal byte for byte to the
+/// FlatBuffers struct `Command` of `schemas/message.fbs`.
+///
+///     0      16       64       112      160      208     272
+///     +------+--------+--------+--------+--------+-------+
+///     | head | output | input0 | input1 | input2 | attrs |
+///     +------+--------+--------+--------+--------+-------+
+#ifndef RINGKERNEL_PROTOCOL_COMMAND_H
+#define RINGKERNEL_PROTOCOL_COMMAND_H
+
+#include "ringkernel/protocol/abi.h"
+#include "ringkernel/protocol/op_attrs.h"
+
+/// Highest rank of a tensor.
+#define RK_RANK_MAX 8u
+
+/// Most inputs of an op.
+#define RK_INPUTS_MAX 3u
+
+/// Element types (rk_operand.dtype). Zero means "no tensor".
+#define RK_DTYPE_NONE 0u
+#define RK_DTYPE_F32 1u
+#define RK_DTYPE_I32 2u
+#define RK_DTYPE_I64 3u
+
+/// Where the elements of an operand lie (rk_operand.place).
+#define RK_PLACE_NONE 0u    /* no operand */
+#define RK_PLACE_MESSAGE 1u /* in the message: offset from payload start (request or reply) */
+#define RK_PLACE_ARENA 2u   /* resident: offset from arena start */
+
+/// One tensor operand: dense, row-major.
+/// Written by: host.  Read by: device.
+typedef struct rk_operand {
+  rk_u64 offset;        /* bytes, see `place`; multiple of 64 */
+  rk_u8 place;          /* RK_PLACE_* */
+  rk_u8 dtype;          /* RK_DTYPE_* */
+  rk_u8 rank;           /* 0..RK_RANK_MAX */
+  rk_u8 reserved;       /* zero */
+  rk_u32 element_count; /* product of dims; 1 for rank 0 */
+  rk_u32 dims[8];       /* extents, outermost first; 1 beyond rank */
+} rk_operand;
+RK_LAYOUT(rk_operand, 48);
+RK_FIELD(rk_operand, offset, 0);
+RK_FIELD(rk_operand, place, 8);
+RK_FIELD(rk_operand, dtype, 9);
+RK_FIELD(rk_operand, rank, 10);
+RK_FIELD(rk_operand, reserved, 11);
+RK_FIELD(rk_operand, element_count, 12);
+RK_FIELD(rk_operand, dims, 16);
+
+/// Written by: host.  Read by: device.
+typedef struct rk_command {
+  rk_u16 op;          /* id from ops.def; 0 = noop */
+  rk_u8 input_count;  /* 0..RK_INPUTS_MAX */
+  rk_u8 output_count; /* 0 or 1 */
+  rk_u32 flags;       /* reserved, zero */
+  rk_u64 reserved;    /* zero */
+  rk_operand output;  /* place MESSAGE: offset from the start of the *reply* payload */
+  rk_operand inputs[3];
+  rk_op_attrs attrs;
+} rk_command;
+RK_LAYOUT(rk_command, 272);
+RK_FIELD(rk_command, op, 0);
+RK_FIELD(rk_command, input_count, 2);
+RK_FIELD(rk_command, output_count, 3);
+RK_FIELD(rk_command, flags, 4);
+RK_FIELD(rk_command, reserved, 8);
+RK_FIELD(rk_command, output, 16);
+RK_FIELD(rk_command, inputs, 64);
+RK_FIELD(rk_command, attrs, 208);
+
+#endif

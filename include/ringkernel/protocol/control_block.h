@@ -1,0 +1,139 @@
+/// Control blocks of executors and ring kernels. One struct = one writer.
+///
+///     executor:     host line | device line | input doorbells | output doorbells
+///     ring kernels: host lines [capacity] | device lines [capacity] | telemetry blocks [capacity]
+///
+/// All of it lies in the arena; `executor_offset` is the host line of the executor, which names the
+/// offsets of everything else. Zeroed memory is inert: state 0 is "not there", no kernel is
+/// drained.
+///
+/// Run states of a ring kernel as the device sees them (host-written):
+///
+///     absent --> running <--> paused --> absent
+///
+/// Each change is `state`, `state_epoch` + 1, then a ring of the input doorbell. The executor
+/// answers by copying `state_epoch` into its own line: from then on it does not touch the kernel's
+/// rings until the state is running again. That answer is what deactivate and terminate wait for.
+#ifndef RINGKERNEL_PROTOCOL_CONTROL_BLOCK_H
+#define RINGKERNEL_PROTOCOL_CONTROL_BLOCK_H
+
+#include "ringkernel/protocol/abi.h"
+
+/// Ring kernels that one executor can serve.
+#define RK_KERNELS_MAX 1024u
+
+#define RK_KERNEL_ABSENT 0u
+#define RK_KERNEL_RUNNING 1u
+#define RK_KERNEL_PAUSED 2u
+
+/// Why a slice returned (rk_executor_device_line.end_reason).
+#define RK_SLICE_IDLE 1u   /* nothing was rung for `idle_polls_max` polls */
+#define RK_SLICE_STOP 2u   /* the host asked it to stop for good */
+#define RK_SLICE_YIELD 3u  /* the host asked it to leave, and nothing was left to do */
+#define RK_SLICE_BUDGET 4u /* `slice_records_max` records were handled */
+
+/// Records that an eager slice handles before it leaves the rest to the next slice. A thread that
+/// runs a slice for its own call does not serve everybody else for ever.
+#define RK_EAGER_RECORDS_MAX 64u
+
+/// Written by: host.  Read by: device, every poll (it stays in the device's cache until written).
+typedef struct rk_executor_host_line {
+  rk_u32 magic;           /* RK_PROTOCOL_MAGIC */
+  rk_u32 version;         /* RK_PROTOCOL_VERSION */
+  rk_u32 stop;            /* 1: end every slice at once; release */
+  rk_u32 yield_slice;     /* end the slice with this number when it has drained what it saw */
+  rk_u32 kernel_count;    /* kernels [0, kernel_count) may be non-absent; release, never shrinks */
+  rk_u32 kernel_capacity; /* length of the kernel arrays; multiple of 16, <= RK_KERNELS_MAX */
+  rk_u32 idle_polls_max;  /* polls without work after which a slice parks; >= 1 */
+  rk_u32
+      drain_records_max; /* records taken from one ring before the next ring has its turn; >= 1 */
+  rk_u32 slice_records_max; /* records after which a slice ends; 0 = no such limit */
+  rk_u32 eager_slice;     /* the slice with this number parks at its first idle poll and handles at
+                             most RK_EAGER_RECORDS_MAX records; 0 = none */
+  rk_u64 device_line;     /* arena offset of rk_executor_device_line */
+  rk_u64 input_doorbells; /* arena offset of rk_doorbell_line[kernel_capacity / 16], host-written */
+  rk_u64 output_doorbells;    /* arena offset of rk_doorbell_line[...], device-written */
+  rk_u64 kernel_host_lines;   /* arena offset of rk_kernel_host_line[kernel_capacity] */
+  rk_u64 kernel_device_lines; /* arena offset of rk_kernel_device_line[kernel_capacity] */
+  rk_u64 telemetry_blocks;    /* arena offset of rk_telemetry_block[kernel_capacity] */
+  rk_u64 reserved[5];         /* zero */
+} rk_executor_host_line;
+RK_LAYOUT(rk_executor_host_line, RK_LINE_BYTES);
+RK_FIELD(rk_executor_host_line, magic, 0);
+RK_FIELD(rk_executor_host_line, version, 4);
+RK_FIELD(rk_executor_host_line, stop, 8);
+RK_FIELD(rk_executor_host_line, yield_slice, 12);
+RK_FIELD(rk_executor_host_line, kernel_count, 16);
+RK_FIELD(rk_executor_host_line, kernel_capacity, 20);
+RK_FIELD(rk_executor_host_line, idle_polls_max, 24);
+RK_FIELD(rk_executor_host_line, drain_records_max, 28);
+RK_FIELD(rk_executor_host_line, slice_records_max, 32);
+RK_FIELD(rk_executor_host_line, eager_slice, 36);
+RK_FIELD(rk_executor_host_line, device_line, 40);
+RK_FIELD(rk_executor_host_line, input_doorbells, 48);
+RK_FIELD(rk_executor_host_line, output_doorbells, 56);
+RK_FIELD(rk_executor_host_line, kernel_host_lines, 64);
+RK_FIELD(rk_executor_host_line, kernel_device_lines, 72);
+RK_FIELD(rk_executor_host_line, telemetry_blocks, 80);
+RK_FIELD(rk_executor_host_line, reserved, 88);
+
+/// Written by: device.  Read by: host.
+typedef struct rk_executor_device_line {
+  /* number of the last slice that parked; full fence before the re-check of the doorbells, pairs
+     with the host's fence between ringing and reading it */
+  rk_u32 parked_slice;
+  rk_u32 running_slice; /* number of the slice that started last; release */
+  rk_u32 end_reason;    /* RK_SLICE_* of the slice that parked last */
+  rk_u32 reserved0;     /* zero */
+  rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
+  rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
+  rk_u64 slices;  /* slices started so far */
+  rk_u64 reserved[11]; /* zero */
+} rk_executor_device_line;
+RK_LAYOUT(rk_executor_device_line, RK_LINE_BYTES);
+RK_FIELD(rk_executor_device_line, parked_slice, 0);
+RK_FIELD(rk_executor_device_line, running_slice, 4);
+RK_FIELD(rk_executor_device_line, end_reason, 8);
+RK_FIELD(rk_executor_device_line, reserved0, 12);
+RK_FIELD(rk_executor_device_line, polls, 16);
+RK_FIELD(rk_executor_device_line, records, 24);
+RK_FIELD(rk_executor_device_line, slices, 32);
+RK_FIELD(rk_executor_device_line, reserved, 40);
+
+/// Written by: host.  Read by: device, when the kernel's doorbell changed.
+typedef struct rk_kernel_host_line {
+  rk_u32 state;           /* RK_KERNEL_* */
+  rk_u32 state_epoch;     /* counts state changes; release, after everything else in this line */
+  rk_u32 input_capacity;  /* bytes of data of the input ring; power of two */
+  rk_u32 output_capacity; /* bytes of data of the output ring; power of two */
+  rk_u64 input_ring;      /* arena offset of rk_ring; host produces, device consumes */
+  rk_u64 output_ring;     /* arena offset of rk_ring; device produces, host consumes */
+  rk_u64 reserved[12];    /* zero */
+} rk_kernel_host_line;
+RK_LAYOUT(rk_kernel_host_line, RK_LINE_BYTES);
+RK_FIELD(rk_kernel_host_line, state, 0);
+RK_FIELD(rk_kernel_host_line, state_epoch, 4);
+RK_FIELD(rk_kernel_host_line, input_capacity, 8);
+RK_FIELD(rk_kernel_host_line, output_capacity, 12);
+RK_FIELD(rk_kernel_host_line, input_ring, 16);
+RK_FIELD(rk_kernel_host_line, output_ring, 24);
+RK_FIELD(rk_kernel_host_line, reserved, 32);
+
+/// Written by: device.  Read by: host.
+typedef struct rk_kernel_device_line {
+  rk_u32 state_epoch; /* the host's state_epoch that the executor obeys; release */
+  rk_u32 fault;       /* RK_FAULT_* that made the whole kernel unusable; sticky, first one wins */
+  /* 1: input waits because the output ring is full; full fence before the last look at the output
+     ring, pairs with the host's fence after release */
+  rk_u32 backpressured;
+  rk_u32 last_record_bytes; /* of the input record taken last; the executor's own note */
+  rk_u64 reserved[14];      /* zero */
+} rk_kernel_device_line;
+RK_LAYOUT(rk_kernel_device_line, RK_LINE_BYTES);
+RK_FIELD(rk_kernel_device_line, state_epoch, 0);
+RK_FIELD(rk_kernel_device_line, fault, 4);
+RK_FIELD(rk_kernel_device_line, backpressured, 8);
+RK_FIELD(rk_kernel_device_line, last_record_bytes, 12);
+RK_FIELD(rk_kernel_device_line, reserved, 16);
+
+#endif

@@ -1,0 +1,28 @@
+/// Fixed-size attribute records of the ops, as they stand in rk_command. The host's shape rules
+/// have resolved everything that needs thinking (negative axes, padding modes, inferred dims).
+#ifndef RINGKERNEL_PROTOCOL_OP_ATTRS_H
+#define RINGKERNEL_PROTOCOL_OP_ATTRS_H
+
+#include "ringkernel/protocol/abi.h"
+
+/// sum, mean and their full reductions.
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_reduce {
+  rk_u32 axis_mask; /* bit d set: input dim d is reduced; never empty for rank > 0 */
+  rk_u32 keepdims;  /* 1: reduced dims stay with extent 1; the device only needs axis_mask */
+} rk_attrs_reduce;
+RK_LAYOUT(rk_attrs_reduce, 8);
+RK_FIELD(rk_attrs_reduce, axis_mask, 0);
+RK_FIELD(rk_attrs_reduce, keepdims, 4);
+
+/// 64 bytes, whichever record is used; what an op does not use is zero.
+/// Written by: host.  Read by: device.
+typedef union rk_op_attrs {
+  rk_u32 words[16];
+  rk_attrs_reduce reduce;
+} rk_op_attrs;
+RK_LAYOUT(rk_op_attrs, 64);
+RK_FIELD(rk_op_attrs, words, 0);
+RK_FIELD(rk_op_attrs, reduce, 0);
+
+#endif

@@ -1,0 +1,13 @@
+/// Everything a user of the library needs.
+#pragma once
+
+#include "ringkernel/kernel.hpp"
+#include "ringkernel/message.hpp"
+#include "ringkernel/op.hpp"
+#include "ringkernel/ops.hpp"
+#include "ringkernel/options.hpp"
+#include "ringkernel/result.hpp"
+#include "ringkernel/runtime.hpp"
+#include "ringkernel/telemetry.hpp"
+#include "ringkernel/tensor.hpp"
+#include "ringkernel/version.hpp"

@@ -1,0 +1,169 @@
+/// `RingKernelRuntime`: one device, its arena, its executors, and the ring kernels on them.
+///
+///     auto runtime = ringkernel::RingKernelRuntime::builder().build();
+///     auto kernel = runtime->launch("adder");
+///     kernel->activate();
+///     auto reply = kernel->call(ringkernel::ops::add(a, b));
+///
+/// Threading: distinct and shared objects safe; a moved-from object may only be destroyed or
+/// assigned.
+/// Ownership: the runtime owns everything; its destructor is `shutdown`.
+/// Errors: as in kernel.hpp; functions by id answer kernel_not_found.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ringkernel/kernel.hpp"
+#include "ringkernel/options.hpp"
+#include "ringkernel/result.hpp"
+#include "ringkernel/telemetry.hpp"
+
+namespace ringkernel {
+
+class RuntimeBuilder;
+
+class RingKernelRuntime {
+ public:
+  [[nodiscard]] static RuntimeBuilder builder();
+
+  RingKernelRuntime(RingKernelRuntime&&) noexcept = default;
+  RingKernelRuntime& operator=(RingKernelRuntime&& other) noexcept;
+  ~RingKernelRuntime();
+
+  /// A ring kernel in state launched (active with `auto_activate`). The first kernel of a program
+  /// builds the program, which can take a second; further ones are a table entry. The id can be
+  /// used again once the kernel is terminated. Errors: invalid_argument, kernel_exists,
+  /// program_not_found, build_failed, limit_exceeded, E6004 (arena), runtime_closed.
+  [[nodiscard]] Result<Kernel> launch(std::string_view id, const KernelOptions& options = {});
+
+  /// With the number of work-groups and work-items per message. More than one of either is refused
+  /// (limit_exceeded): executors of this version are one work-item wide.
+  [[nodiscard]] Result<Kernel> launch(std::string_view id, Dim3 grid, Dim3 block,
+                                      const KernelOptions& options = {});
+
+  /// Signature: void(error_code, Kernel). A build runs on a thread of the runtime. With GCC 12,
+  /// name the options before a `co_await`: it destroys braced temporaries inside one twice.
+  template <class Token>
+  auto async_launch(std::string_view id, const KernelOptions& options, Token&& token) {
+    return boost::asio::async_initiate<Token, void(error_code, Kernel)>(
+        [](auto handler, auto state, std::string kernel_id, KernelOptions kernel_options) {
+          detail::start_launch(std::move(state), std::move(kernel_id), std::move(kernel_options),
+                               detail::Handler<Kernel>(std::move(handler)));
+        },
+        token, state_, std::string(id), options);
+  }
+
+  /// The kernel with this id, or kernel_not_found.
+  [[nodiscard]] Result<Kernel> kernel(std::string_view id) const;
+  /// Ids of all kernels that are not terminated, sorted.
+  [[nodiscard]] std::vector<std::string> kernels() const;
+
+  // By id, for those who keep no handles: the functions of Kernel.
+  Result<void> activate(std::string_view id) { return find(id).activate(); }
+  Result<void> deactivate(std::string_view id) { return find(id).deactivate(); }
+  Result<void> terminate(std::string_view id, const TerminateOptions& options = {}) {
+    return find(id).terminate(options);
+  }
+  template <class Content>
+  [[nodiscard]] Result<Reply> call(std::string_view id, const Content& content,
+                                   const SendOptions& options = {}) {
+    return find(id).call(content, options);
+  }
+  template <class Content>
+  Result<MessageId> send(std::string_view id, const Content& content,
+                         const SendOptions& options = {}) {
+    return find(id).send(content, options);
+  }
+  [[nodiscard]] Result<Reply> receive(std::string_view id, std::chrono::nanoseconds timeout) {
+    return find(id).receive(timeout);
+  }
+  template <class Token>
+  auto async_activate(std::string_view id, Token&& token) {
+    return find(id).async_activate(std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_deactivate(std::string_view id, Token&& token) {
+    return find(id).async_deactivate(std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_terminate(std::string_view id, const TerminateOptions& options, Token&& token) {
+    return find(id).async_terminate(options, std::forward<Token>(token));
+  }
+  template <class Content, class Token>
+  auto async_call(std::string_view id, const Content& content, const SendOptions& options,
+                  Token&& token) {
+    return find(id).async_call(content, options, std::forward<Token>(token));
+  }
+  template <class Content, class Token>
+  auto async_send(std::string_view id, const Content& content, const SendOptions& options,
+                  Token&& token) {
+    return find(id).async_send(content, options, std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_receive(std::string_view id, std::chrono::nanoseconds timeout, Token&& token) {
+    return find(id).async_receive(timeout, std::forward<Token>(token));
+  }
+
+  [[nodiscard]] Result<KernelStatus> status(std::string_view id) const;
+  [[nodiscard]] Result<KernelMetrics> metrics(std::string_view id) const;
+  [[nodiscard]] RuntimeMetrics metrics() const;
+
+  /// Terminates every kernel, ends the executors and gives the device back. Idempotent. Errors:
+  /// E6007 if the device did not let go in time; its memory then stays allocated until the process
+  /// ends.
+  Result<void> shutdown();
+
+ private:
+  friend class RuntimeBuilder;
+  explicit RingKernelRuntime(std::shared_ptr<detail::RuntimeState> state) noexcept
+      : state_(std::move(state)) {}
+
+  /// An empty handle if there is no such kernel.
+  [[nodiscard]] Kernel find(std::string_view id) const;
+
+  std::shared_ptr<detail::RuntimeState> state_;
+};
+
+/// Chooses backend, device and options, and opens the runtime.
+class RuntimeBuilder {
+ public:
+  RuntimeBuilder& target(BackendTarget target) noexcept {
+    target_ = target;
+    return *this;
+  }
+  /// Forces one backend by name: "native", "opencl". Empty: by target and score.
+  RuntimeBuilder& backend(std::string name) {
+    backend_ = std::move(name);
+    return *this;
+  }
+  /// This one of the devices that fit the target, best backend first; without it the first that
+  /// opens.
+  RuntimeBuilder& device(std::uint32_t index) noexcept {
+    device_ = index;
+    return *this;
+  }
+  RuntimeBuilder& options(const RuntimeOptions& options) noexcept {
+    options_ = options;
+    return *this;
+  }
+
+  /// Errors: E6002 with the list of what is available and why the rest is not; E6004 (arena);
+  /// protocol_mismatch; invalid_argument (options).
+  [[nodiscard]] Result<RingKernelRuntime> build() const;
+
+ private:
+  BackendTarget target_ = BackendTarget::automatic;
+  std::string backend_;
+  std::optional<std::uint32_t> device_;
+  RuntimeOptions options_;
+};
+
+inline RuntimeBuilder RingKernelRuntime::builder() { return {}; }
+
+}  // namespace ringkernel

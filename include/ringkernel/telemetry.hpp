@@ -1,0 +1,58 @@
+/// What is known about a ring kernel or a runtime at one moment. Units are in the names.
+///
+/// Threading: plain values. Each figure is whole; together they are no atomic snapshot.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ringkernel {
+
+enum class KernelStatus : std::uint8_t {
+  created,      ///< the id is reserved, the program is being built
+  launched,     ///< ready; accepts messages, runs none
+  active,       ///< runs messages
+  deactivated,  ///< accepts messages, runs none
+  terminating,
+  terminated,
+  failed,  ///< the device or the rings are unusable; only terminate is left
+};
+
+[[nodiscard]] const char* name(KernelStatus status) noexcept;
+
+struct KernelMetrics {
+  std::string id;
+  std::string program;
+  KernelStatus status = KernelStatus::created;
+  // Counted by the device.
+  std::uint64_t messages_in = 0;
+  std::uint64_t messages_out = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t backpressure_count = 0;
+  // Counted by the host.
+  std::uint64_t accepted = 0;  ///< messages with an id
+  std::uint64_t replied = 0;   ///< of these, ended with a reply
+  std::uint64_t failed = 0;    ///< of these, ended with an error
+  std::uint64_t late = 0;      ///< replies to messages that had ended
+  std::uint64_t dropped = 0;   ///< by policy
+  std::uint64_t expired = 0;   ///< by deadline
+  std::uint64_t cancelled = 0;
+  std::uint64_t queued = 0;     ///< at this moment on the host
+  std::uint64_t in_flight = 0;  ///< at this moment accepted and not taken by a receiver
+};
+
+struct RuntimeMetrics {
+  std::string backend;
+  std::string device;
+  std::string transfer;
+  std::uint64_t kernels = 0;
+  std::uint64_t executors = 0;
+  std::uint64_t slices = 0;  ///< dispatches of executors so far
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t arena_free_bytes = 0;
+  std::uint64_t arena_largest_free_bytes = 0;
+};
+
+}  // namespace ringkernel

@@ -1,0 +1,171 @@
+/// sum, mean, sum_all.
+///
+/// The order is part of the result. The n elements that make one output, in row-major order, are
+/// summed by a tree over their index alone: chunks of 256; in a chunk, lane l of 16 starts at +0
+/// and adds elements l, l + 16, l + 32, ... in turn; the lanes are halved four times (l and l + 8,
+/// then l and l + 4, ...); chunk sums meet in pairs of equal weight, earlier + later, and what is
+/// left at the end is added from the lightest to the heaviest, heavier + lighter. Memory layout,
+/// axes and the number of lanes change no bit.
+#ifndef RINGKERNEL_OPS_REDUCE_CL
+#define RINGKERNEL_OPS_REDUCE_CL
+
+#include "ops/args.h"
+#include "ops/odometer.h"
+
+#define RK_SUM_LANES 16u
+#define RK_SUM_CHUNK 256u
+/// Chunks of 2^32 elements number 2^24, so that at most 25 sums of different weight wait.
+#define RK_SUM_LEVELS 25
+
+/// The tree above the chunks, for one output (TYPE rk_f32) or 16 neighbours (rk_f32x16): a binary
+/// counter whose digits are the sums that wait for a partner.
+#define RK_SUM_TREE(TYPE, name)                                                                \
+  typedef struct name {                                                                        \
+    rk_u64 chunks;                                                                             \
+    rk_u32 waiting;                                                                            \
+    TYPE sums[RK_SUM_LEVELS];                                                                  \
+  } name;                                                                                      \
+  RK_INLINE void name##_push(name* tree, TYPE sum) {                                           \
+    for (rk_u64 carry = tree->chunks; (carry & 1) != 0; carry >>= 1)                           \
+      sum = tree->sums[--tree->waiting] + sum;                                                 \
+    tree->sums[tree->waiting++] = sum;                                                         \
+    ++tree->chunks;                                                                            \
+  }                                                                                            \
+  RK_INLINE TYPE name##_total(const name* tree) {                                              \
+    TYPE sum = tree->sums[tree->waiting - 1];                                                  \
+    for (rk_u32 left = tree->waiting - 1; left != 0; --left) sum = tree->sums[left - 1] + sum; \
+    return sum;                                                                                \
+  }
+
+RK_SUM_TREE(rk_f32, rk_sum_tree)
+RK_SUM_TREE(rk_f32x16, rk_sum_tree16)
+
+/// `count` elements that lie side by side.
+RK_INLINE rk_f32 rk_sum_dense(RK_GLOBAL const rk_f32* from, rk_u64 count) {
+  rk_sum_tree tree;
+  tree.chunks = 0;
+  tree.waiting = 0;
+  for (rk_u64 chunk = 0; chunk < count; chunk += RK_SUM_CHUNK) {
+    const rk_u64 end = count - chunk < RK_SUM_CHUNK ? count : chunk + RK_SUM_CHUNK;
+    rk_f32x16 lanes = rk_splat16(0.0f);
+    rk_u64 i = chunk;
+    for (; i + RK_SUM_LANES <= end; i += RK_SUM_LANES) lanes = lanes + rk_load16(from + i);
+    if (i < end) {
+      rk_f32 tail[RK_SUM_LANES];
+      for (rk_u32 lane = 0; lane < RK_SUM_LANES; ++lane)
+        tail[lane] = i + lane < end ? from[i + lane] : 0.0f;
+      lanes = lanes + rk_load16_private(tail);
+    }
+    rk_sum_tree_push(&tree, rk_sum_halves16(lanes));
+  }
+  return rk_sum_tree_total(&tree);
+}
+
+/// `count` elements wherever `reduced` leads; it ends where it began.
+RK_INLINE rk_f32 rk_sum_scattered(RK_GLOBAL const rk_f32* from, rk_odometer* reduced,
+                                  rk_u64 count) {
+  rk_sum_tree tree;
+  tree.chunks = 0;
+  tree.waiting = 0;
+  for (rk_u64 chunk = 0; chunk < count; chunk += RK_SUM_CHUNK) {
+    const rk_u64 length = count - chunk < RK_SUM_CHUNK ? count - chunk : RK_SUM_CHUNK;
+    rk_f32 sums[RK_SUM_LANES];
+    rk_store16_private(sums, rk_splat16(0.0f));
+    for (rk_u64 i = 0; i < length; ++i) {
+      sums[i % RK_SUM_LANES] = sums[i % RK_SUM_LANES] + from[reduced->a];
+      rk_odometer_next(reduced, 0);
+    }
+    rk_sum_tree_push(&tree, rk_sum_halves16(rk_load16_private(sums)));
+  }
+  return rk_sum_tree_total(&tree);
+}
+
+/// 16 outputs whose elements lie side by side, wherever `reduced` leads.
+RK_INLINE rk_f32x16 rk_sum_scattered16(RK_GLOBAL const rk_f32* from, rk_odometer* reduced,
+                                       rk_u64 count) {
+  rk_sum_tree16 tree;
+  tree.chunks = 0;
+  tree.waiting = 0;
+  for (rk_u64 chunk = 0; chunk < count; chunk += RK_SUM_CHUNK) {
+    const rk_u64 length = count - chunk < RK_SUM_CHUNK ? count - chunk : RK_SUM_CHUNK;
+    rk_f32x16 sums[RK_SUM_LANES];
+    for (rk_u32 lane = 0; lane < RK_SUM_LANES; ++lane) sums[lane] = rk_splat16(0.0f);
+    for (rk_u64 i = 0; i < length; ++i) {
+      sums[i % RK_SUM_LANES] = sums[i % RK_SUM_LANES] + rk_load16(from + reduced->a);
+      rk_odometer_next(reduced, 0);
+    }
+    for (rk_u32 left = RK_SUM_LANES / 2; left != 0; left /= 2) {
+      for (rk_u32 lane = 0; lane < left; ++lane) sums[lane] = sums[lane] + sums[lane + left];
+    }
+    rk_sum_tree16_push(&tree, sums[0]);
+  }
+  return rk_sum_tree16_total(&tree);
+}
+
+/// Splits the input's dims into those that stay and those that are summed over; 0 if the output's
+/// shape is not what stays.
+RK_INLINE rk_u32 rk_reduce_split(RK_GLOBAL const rk_command* command, rk_odometer* kept,
+                                 rk_odometer* reduced) {
+  RK_GLOBAL const rk_operand* in = &command->inputs[0];
+  RK_GLOBAL const rk_operand* out = &command->output;
+  const rk_u32 mask = command->attrs.reduce.axis_mask;
+  const rk_u32 keepdims = command->attrs.reduce.keepdims;
+  if (mask >> in->rank != 0 || (mask == 0 && in->rank != 0) || keepdims > 1) return 0;
+  rk_odometer_begin(kept);
+  rk_odometer_begin(reduced);
+  rk_u32 stride = 1;
+  rk_u32 out_rank = out->rank;
+  for (rk_u32 dim = in->rank; dim-- != 0;) {
+    const rk_u32 extent = in->dims[dim];
+    const rk_u32 is_reduced = (mask >> dim) & 1u;
+    rk_odometer_push(is_reduced ? reduced : kept, extent, stride, 0);
+    stride *= extent;
+    if (is_reduced && !keepdims) continue;
+    if (out_rank-- == 0 || out->dims[out_rank] != (is_reduced ? 1 : extent)) return 0;
+  }
+  return out_rank == 0;
+}
+
+/// Sums over the masked dims, each divided by `divisor` where that is not 1.
+RK_INLINE rk_u32 rk_reduce(const rk_op_args* args, rk_u32 is_mean) {
+  rk_odometer kept;
+  rk_odometer reduced;
+  if (!rk_reduce_split(args->command, &kept, &reduced)) return RK_FAULT_bad_shape;
+  const rk_u64 outputs = args->command->output.element_count;
+  const rk_u64 count = args->command->inputs[0].element_count / outputs;
+  const rk_f32 divisor = is_mean ? (rk_f32)count : 1.0f;
+  const rk_u32 is_dense = reduced.rank == 0 || (reduced.rank == 1 && reduced.a_strides[0] == 1);
+  const rk_u64 run = rk_odometer_run(&kept);
+  const rk_u32 is_wide = kept.rank != 0 && kept.a_strides[0] == 1;
+  const rk_u64 step = kept.rank == 0 ? 0 : kept.a_strides[0];
+  RK_GLOBAL rk_f32* out = args->output;
+  rk_u64 unit = 0;
+  do {
+    RK_GLOBAL const rk_f32* from = args->inputs[0] + kept.a;
+    rk_u64 i = 0;
+    for (; is_wide && i + RK_WIDTH <= run; i += RK_WIDTH) {
+      if (unit++ % args->lanes != args->lane) continue;
+      rk_store16(out + i, rk_sum_scattered16(from + i, &reduced, count) / rk_splat16(divisor));
+    }
+    for (; i < run; ++i) {
+      if (unit++ % args->lanes != args->lane) continue;
+      RK_GLOBAL const rk_f32* first = from + i * step;
+      const rk_f32 sum =
+          is_dense ? rk_sum_dense(first, count) : rk_sum_scattered(first, &reduced, count);
+      out[i] = sum / divisor;
+    }
+    out += run;
+  } while (rk_odometer_next(&kept, 1));
+  return RK_FAULT_NONE;
+}
+
+RK_INLINE rk_u32 rk_op_sum(const rk_op_args* args) { return rk_reduce(args, 0); }
+RK_INLINE rk_u32 rk_op_mean(const rk_op_args* args) { return rk_reduce(args, 1); }
+
+RK_INLINE rk_u32 rk_op_sum_all(const rk_op_args* args) {
+  const rk_u32 every_dim = (1u << args->command->inputs[0].rank) - 1u;
+  if (args->command->attrs.reduce.axis_mask != every_dim) return RK_FAULT_bad_shape;
+  return rk_reduce(args, 0);
+}
+
+#endif

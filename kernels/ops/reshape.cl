@@ -1,0 +1,44 @@
+/// Ops that move elements without computing: copy, reshape, fill.
+#ifndef RINGKERNEL_OPS_RESHAPE_CL
+#define RINGKERNEL_OPS_RESHAPE_CL
+
+#include "ops/args.h"
+
+RK_INLINE void rk_move_elements(const rk_op_args* args) {
+  const rk_u64 count = args->command->output.element_count;
+  for (rk_u64 i = args->lane * RK_WIDTH; i < count; i += args->lanes * RK_WIDTH) {
+    if (i + RK_WIDTH <= count) {
+      rk_store16(args->output + i, rk_load16(args->inputs[0] + i));
+    } else {
+      for (rk_u64 j = i; j < count; ++j) args->output[j] = args->inputs[0][j];
+    }
+  }
+}
+
+RK_INLINE rk_u32 rk_op_copy(const rk_op_args* args) {
+  if (!rk_same_shape(&args->command->output, &args->command->inputs[0])) return RK_FAULT_bad_shape;
+  rk_move_elements(args);
+  return RK_FAULT_NONE;
+}
+
+RK_INLINE rk_u32 rk_op_reshape(const rk_op_args* args) {
+  if (args->command->output.element_count != args->command->inputs[0].element_count)
+    return RK_FAULT_bad_shape;
+  rk_move_elements(args);
+  return RK_FAULT_NONE;
+}
+
+RK_INLINE rk_u32 rk_op_fill(const rk_op_args* args) {
+  const rk_u64 count = args->command->output.element_count;
+  const rk_f32 value = args->inputs[0][0];
+  for (rk_u64 i = args->lane * RK_WIDTH; i < count; i += args->lanes * RK_WIDTH) {
+    if (i + RK_WIDTH <= count) {
+      rk_store16(args->output + i, rk_splat16(value));
+    } else {
+      for (rk_u64 j = i; j < count; ++j) args->output[j] = value;
+    }
+  }
+  return RK_FAULT_NONE;
+}
+
+#endif

@@ -1,0 +1,7 @@
+/// The program `core`: one op of the Core op set for each message (protocol/ops.def).
+#include "rk_device.h"
+#include "rk_dispatch.h"
+
+RK_INLINE rk_u32 rk_handle(rk_message* message) { return rk_dispatch(message, 0, 1); }
+
+#include "ring_kernel.cl"

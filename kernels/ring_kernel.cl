@@ -1,0 +1,339 @@
+/// The executor: one resident work-item that serves every ring kernel of one program.
+///
+/// A program (kernels/programs/) defines `rk_handle` and includes this file, which turns it into
+/// the kernel `rk_executor`. One run of it is a slice: poll the doorbells, drain what was rung, and
+/// park when told to, when idle, or when its budget is used up.
+///
+/// Threading: the slices of one executor run one after the other.
+/// Memory ordering: docs/PROTOCOL.md gives the argument for each store and fence below.
+#ifndef RINGKERNEL_RING_KERNEL_CL
+#define RINGKERNEL_RING_KERNEL_CL
+
+#include "ringkernel/protocol/control_block.h"
+#include "ringkernel/protocol/doorbell.h"
+#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/protocol/version.h"
+#include "rk_message.h"
+#include "rk_ring.h"
+
+/// How often the heartbeat is stored: every 1024 polls (a power of two).
+#define RK_HEARTBEAT_POLLS 1024u
+
+/// The executor's view of its arena region, and what it remembers during one slice. Private.
+typedef struct rk_slice {
+  rk_bytes arena;
+  rk_u64 arena_bytes;
+  RK_GLOBAL const rk_executor_host_line* host;
+  RK_GLOBAL rk_executor_device_line* device;
+  RK_GLOBAL const rk_doorbell_line* input_doorbells;
+  RK_GLOBAL rk_doorbell_line* output_doorbells;
+  RK_GLOBAL const rk_kernel_host_line* kernel_hosts;
+  RK_GLOBAL rk_kernel_device_line* kernel_devices;
+  RK_GLOBAL rk_telemetry_block* telemetry;
+  rk_u32 number;
+  rk_u32 eager;
+  rk_u64 polls;
+  rk_u64 records; /* handled by this executor, all slices */
+  rk_u64 records_at_start;
+  rk_u32 seen_lines;                 /* lines of `seen` that hold something */
+  rk_u32 seen[RK_KERNELS_MAX];       /* epochs of the input doorbells seen last */
+  rk_u32 work[RK_KERNELS_MAX / 32u]; /* bit i: kernel i has to be visited */
+} rk_slice;
+
+RK_INLINE rk_u32 rk_region_acceptable(rk_u64 offset, rk_u64 bytes, rk_u64 arena_bytes) {
+  return (offset & 63u) == 0 && bytes <= arena_bytes && offset <= arena_bytes - bytes;
+}
+
+/// Fills the view from the host line; 0 where an offset does not lie in the arena.
+RK_INLINE rk_u32 rk_slice_open(rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
+                               rk_u64 executor_offset, rk_u32 number) {
+  if (!rk_region_acceptable(executor_offset, sizeof(rk_executor_host_line), arena_bytes)) return 0;
+  RK_GLOBAL const rk_executor_host_line* host =
+      (RK_GLOBAL const rk_executor_host_line*)(arena + executor_offset);
+  // acquire: the rest of the line; pairs with the release of `magic` in Executor::open
+  if (rk_load_acquire_u32(&host->magic) != RK_PROTOCOL_MAGIC ||
+      host->version != RK_PROTOCOL_VERSION)
+    return 0;
+  const rk_u64 n = host->kernel_capacity;
+  if (n == 0 || n > RK_KERNELS_MAX || n % RK_DOORBELLS_PER_LINE != 0 ||
+      !rk_region_acceptable(host->device_line, sizeof(rk_executor_device_line), arena_bytes) ||
+      !rk_region_acceptable(host->input_doorbells, n * sizeof(rk_u32), arena_bytes) ||
+      !rk_region_acceptable(host->output_doorbells, n * sizeof(rk_u32), arena_bytes) ||
+      !rk_region_acceptable(host->kernel_host_lines, n * sizeof(rk_kernel_host_line),
+                            arena_bytes) ||
+      !rk_region_acceptable(host->kernel_device_lines, n * sizeof(rk_kernel_device_line),
+                            arena_bytes) ||
+      !rk_region_acceptable(host->telemetry_blocks, n * sizeof(rk_telemetry_block), arena_bytes))
+    return 0;
+  slice->arena = arena;
+  slice->arena_bytes = arena_bytes;
+  slice->host = host;
+  slice->device = (RK_GLOBAL rk_executor_device_line*)(arena + host->device_line);
+  slice->input_doorbells = (RK_GLOBAL const rk_doorbell_line*)(arena + host->input_doorbells);
+  slice->output_doorbells = (RK_GLOBAL rk_doorbell_line*)(arena + host->output_doorbells);
+  slice->kernel_hosts = (RK_GLOBAL const rk_kernel_host_line*)(arena + host->kernel_host_lines);
+  slice->kernel_devices = (RK_GLOBAL rk_kernel_device_line*)(arena + host->kernel_device_lines);
+  slice->telemetry = (RK_GLOBAL rk_telemetry_block*)(arena + host->telemetry_blocks);
+  slice->number = number;
+  slice->eager = rk_load_relaxed_u32(&host->eager_slice) == number;
+  slice->polls = slice->device->polls;
+  slice->records = slice->device->records;
+  slice->records_at_start = slice->records;
+  return 1;
+}
+
+/// Kernels that may exist; the arrays are never read beyond their capacity.
+RK_INLINE rk_u32 rk_slice_kernels(const rk_slice* slice) {
+  // acquire: the lines of the kernels below the count; pairs with the release in Executor::attach
+  const rk_u32 count = rk_load_acquire_u32(&slice->host->kernel_count);
+  return count < slice->host->kernel_capacity ? count : slice->host->kernel_capacity;
+}
+
+/// Looks at every doorbell; marks the kernels that were rung. 1 if there was one.
+RK_INLINE rk_u32 rk_slice_poll(rk_slice* slice) {
+  const rk_u32 lines =
+      (rk_slice_kernels(slice) + RK_DOORBELLS_PER_LINE - 1) / RK_DOORBELLS_PER_LINE;
+  for (; slice->seen_lines < lines; ++slice->seen_lines)
+    for (rk_u32 lane = 0; lane < RK_DOORBELLS_PER_LINE; ++lane)
+      slice->seen[slice->seen_lines * RK_DOORBELLS_PER_LINE + lane] = 0;
+  rk_u32 rung = 0;
+  for (rk_u32 line = 0; line < lines; ++line) {
+    rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
+    RK_GLOBAL const rk_u32* epochs = slice->input_doorbells[line].epoch;
+    const rk_u32 differs = rk_line_differs(epochs, seen);
+    if (differs == 0) continue;
+    rung = 1;
+    for (rk_u32 lane = 0; lane < RK_DOORBELLS_PER_LINE; ++lane) {
+      if ((differs & (1u << lane)) == 0) continue;
+      // acquire: what the host published before it rang; pairs with the store in Executor::ring
+      seen[lane] = rk_load_acquire_u32(epochs + lane);
+      const rk_u32 kernel = line * RK_DOORBELLS_PER_LINE + lane;
+      slice->work[kernel / 32u] |= 1u << (kernel % 32u);
+    }
+  }
+  return rung;
+}
+
+/// Tells the host that something of this kernel changed on the device side.
+RK_INLINE void rk_ring_host(rk_slice* slice, rk_u32 kernel) {
+  RK_GLOBAL rk_u32* doorbell = &slice->output_doorbells[kernel / RK_DOORBELLS_PER_LINE]
+                                    .epoch[kernel % RK_DOORBELLS_PER_LINE];
+  // release: behind the published record; pairs with the acquire in Executor::poll_outputs
+  rk_store_release_u32(doorbell, *doorbell + 1);
+}
+
+/// The whole kernel is unusable from here on; the first reason stays.
+RK_INLINE void rk_fail_kernel(rk_slice* slice, rk_u32 kernel, rk_u32 fault) {
+  rk_store_release_u32(&slice->kernel_devices[kernel].fault, fault);
+  rk_ring_host(slice, kernel);
+}
+
+/// Answers one request whose reply space is claimed: prefix, handler, header, publish, ring.
+RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
+                         RK_GLOBAL const rk_record_header* request,
+                         RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
+  rk_message message;
+  message.payload = (rk_const_bytes)(request + 1);
+  message.payload_bytes = request->payload_bytes;
+  message.command_offset = request->command_offset;
+  message.reply = (rk_bytes)(reply + 1);
+  message.reply_bytes = fault == RK_FAULT_NONE ? request->reply_bytes : 0;
+  message.arena = slice->arena;
+  message.arena_bytes = slice->arena_bytes;
+  message.fault_detail = 0;
+  if (fault == RK_FAULT_NONE) {
+    rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
+    fault = rk_handle(&message);
+  }
+  const rk_u32 length = reply->length;
+  reply->kind = RK_RECORD_REPLY;
+  reply->flags = 0;
+  reply->correlation_id = request->correlation_id;
+  reply->payload_bytes = fault == RK_FAULT_NONE ? message.reply_bytes : 0;
+  reply->fault = fault;
+  reply->fault_detail = message.fault_detail;
+  reply->timestamp_ns = request->timestamp_ns;
+  rk_output_publish(output, length);
+  rk_ring_host(slice, kernel);
+
+  RK_GLOBAL rk_telemetry_block* counters = &slice->telemetry[kernel];
+  rk_store_relaxed_u64(&counters->messages_in, counters->messages_in + 1);
+  rk_store_relaxed_u64(&counters->messages_out, counters->messages_out + 1);
+  rk_store_relaxed_u64(&counters->bytes_in, counters->bytes_in + request->length);
+  rk_store_relaxed_u64(&counters->bytes_out, counters->bytes_out + length);
+  rk_store_relaxed_u64(&counters->last_correlation_id, request->correlation_id);
+  if (fault != RK_FAULT_NONE) {
+    rk_store_relaxed_u64(&counters->faults, counters->faults + 1);
+    rk_store_relaxed_u32(&counters->last_fault, fault);
+  }
+}
+
+/// RK_FAULT_bad_record where the lengths in a request's header contradict each other.
+RK_INLINE rk_u32 rk_check_request(RK_GLOBAL const rk_record_header* request, rk_u64 capacity) {
+  const rk_u64 payload_bytes = request->payload_bytes;
+  const rk_u64 prefix_end = (rk_u64)request->prefix_offset + request->prefix_bytes;
+  if (request->kind != RK_RECORD_REQUEST || rk_record_bytes(payload_bytes) != request->length ||
+      prefix_end > payload_bytes || request->prefix_bytes > request->reply_bytes ||
+      rk_record_bytes(request->reply_bytes) > RK_RING_RECORD_MAX(capacity))
+    return RK_FAULT_bad_record;
+  return RK_FAULT_NONE;
+}
+
+/// Claims reply space, or notes that the kernel has to wait for it. The note comes first, then a
+/// full fence, then one more look: the host releases, fences, then reads the note, so that one of
+/// the two sees the other (docs/PROTOCOL.md, "Back-pressure").
+RK_INLINE RK_GLOBAL rk_record_header* rk_claim_or_wait(rk_slice* slice, rk_u32 kernel,
+                                                       rk_output* output, rk_u32 reply_bytes) {
+  RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
+  RK_GLOBAL rk_record_header* reply = rk_output_claim(output, reply_bytes);
+  if (reply == 0) {
+    RK_GLOBAL rk_telemetry_block* counters = &slice->telemetry[kernel];
+    rk_store_relaxed_u64(&counters->backpressure_count, counters->backpressure_count + 1);
+    rk_store_relaxed_u32(&device->backpressured, 1);
+    rk_fence_seq_cst();
+    reply = rk_output_claim(output, reply_bytes);
+  }
+  if (reply != 0 && device->backpressured != 0) rk_store_relaxed_u32(&device->backpressured, 0);
+  return reply;
+}
+
+/// Drains one running kernel, at most `drain_records_max` records. 1 if it has to come back.
+RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
+  RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
+  RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
+  if (!rk_ring_acceptable(host->input_ring, host->input_capacity, slice->arena_bytes) ||
+      !rk_ring_acceptable(host->output_ring, host->output_capacity, slice->arena_bytes)) {
+    rk_fail_kernel(slice, kernel, RK_FAULT_bad_ring);
+    return 0;
+  }
+  rk_input input = rk_input_open(slice->arena, host->input_ring, host->input_capacity);
+  rk_output output = rk_output_open(slice->arena, host->output_ring, host->output_capacity);
+  rk_input_prefetch(&input, device->last_record_bytes);
+  const rk_u32 budget = slice->host->drain_records_max;
+  rk_u32 ring_fault = RK_FAULT_NONE;
+  rk_u32 again = 0;
+  rk_u32 taken = 0;
+  for (;;) {
+    RK_GLOBAL const rk_record_header* request = rk_input_front(&input, &ring_fault);
+    if (request == 0) break;
+    // relaxed: only "has it changed"; the visit that follows reads it with acquire
+    if (taken >= budget || rk_load_relaxed_u32(&host->state_epoch) != state_epoch) {
+      again = 1;
+      break;
+    }
+    const rk_u32 fault = rk_check_request(request, output.capacity);
+    const rk_u32 reply_bytes = fault == RK_FAULT_NONE ? request->reply_bytes : 0;
+    RK_GLOBAL rk_record_header* reply = rk_claim_or_wait(slice, kernel, &output, reply_bytes);
+    if (reply == 0) break;
+    rk_answer(slice, kernel, &output, request, reply, fault);
+    device->last_record_bytes = request->length;
+    rk_input_pop(&input, request->length);
+    ++taken;
+  }
+  if (taken != 0) rk_input_release(&input);
+  if (ring_fault != RK_FAULT_NONE) rk_fail_kernel(slice, kernel, ring_fault);
+  slice->records += taken;
+  return again;
+}
+
+/// Obeys the kernel's state and drains it. 1 if it has to come back.
+RK_INLINE rk_u32 rk_visit(rk_slice* slice, rk_u32 kernel) {
+  RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
+  RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
+  // acquire: state and rings of this epoch; pairs with the release in Executor::set_state
+  const rk_u32 epoch = rk_load_acquire_u32(&host->state_epoch);
+  const rk_u32 state = rk_load_relaxed_u32(&host->state);
+  if (device->state_epoch != epoch) {
+    if (state == RK_KERNEL_ABSENT) {
+      rk_store_relaxed_u32(&device->fault, RK_FAULT_NONE);
+      rk_store_relaxed_u32(&device->backpressured, 0);
+    }
+    // release: the rings are left alone from here on unless running; pairs with Executor::obeyed
+    rk_store_release_u32(&device->state_epoch, epoch);
+  }
+  if (state != RK_KERNEL_RUNNING || device->fault != RK_FAULT_NONE) return 0;
+  return rk_drain(slice, kernel, epoch);
+}
+
+/// Visits every marked kernel once. 1 if there was one.
+RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
+  const rk_u32 words = (rk_slice_kernels(slice) + 31u) / 32u;
+  rk_u32 worked = 0;
+  for (rk_u32 word = 0; word < words; ++word) {
+    if (slice->work[word] == 0) continue;
+    worked = 1;
+    const rk_u32 marked = slice->work[word];
+    for (rk_u32 bit = 0; bit < 32u; ++bit) {
+      if ((marked & (1u << bit)) == 0) continue;
+      if (rk_visit(slice, word * 32u + bit) == 0) slice->work[word] &= ~(1u << bit);
+    }
+  }
+  return worked;
+}
+
+/// RK_SLICE_*: why the slice should end at this point; 0 = go on.
+RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked, rk_u32 idle_polls) {
+  // relaxed: the words stand alone; they only say "end"
+  if (rk_load_relaxed_u32(&slice->host->stop) != 0) return RK_SLICE_STOP;
+  if (!worked) {
+    if (rk_load_relaxed_u32(&slice->host->yield_slice) == slice->number) return RK_SLICE_YIELD;
+    if (slice->eager || idle_polls >= rk_load_relaxed_u32(&slice->host->idle_polls_max))
+      return RK_SLICE_IDLE;
+    return 0;
+  }
+  const rk_u32 limit =
+      slice->eager ? RK_EAGER_RECORDS_MAX : rk_load_relaxed_u32(&slice->host->slice_records_max);
+  const rk_u64 handled = slice->records - slice->records_at_start;
+  return limit != 0 && handled >= limit ? RK_SLICE_BUDGET : 0;
+}
+
+RK_INLINE void rk_slice_heartbeat(const rk_slice* slice) {
+  rk_store_relaxed_u64(&slice->device->polls, slice->polls);
+  rk_store_relaxed_u64(&slice->device->records, slice->records);
+}
+
+/// Publishes "parked", then looks at the doorbells once more behind a full fence: a host that rang
+/// either sees "parked" and launches the next slice, or was early enough to be seen here. 1 if the
+/// slice must go on.
+RK_INLINE rk_u32 rk_slice_park(rk_slice* slice, rk_u32 reason) {
+  rk_slice_heartbeat(slice);
+  rk_store_relaxed_u32(&slice->device->end_reason, reason);
+  rk_store_release_u32(&slice->device->parked_slice, slice->number);
+  rk_fence_seq_cst();
+  // Only a slice that drained what it saw may look again: the others leave work behind anyway.
+  const rk_u32 drained = reason == RK_SLICE_IDLE || reason == RK_SLICE_YIELD;
+  if (!drained || rk_slice_poll(slice) == 0) return 0;
+  // The host may have launched the next slice meanwhile; it starts when this one has returned and
+  // finds nothing to do.
+  rk_store_release_u32(&slice->device->parked_slice, slice->number - 1);
+  return 1;
+}
+
+RK_KERNEL void rk_executor(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_offset,
+                           rk_u32 number) {
+  rk_slice slice;
+  if (!rk_slice_open(&slice, arena, arena_bytes, executor_offset, number)) return;
+  for (rk_u32 word = 0; word < RK_KERNELS_MAX / 32u; ++word) slice.work[word] = 0;
+  slice.seen_lines = 0;
+  rk_store_relaxed_u64(&slice.device->slices, slice.device->slices + 1);
+  rk_store_release_u32(&slice.device->running_slice, number);
+
+  // A slice knows nothing of the one before: every doorbell that was ever rung counts as rung.
+  rk_slice_poll(&slice);
+  rk_u32 idle_polls = 0;
+  for (;;) {
+    const rk_u32 worked = rk_slice_work(&slice);
+    idle_polls = worked ? 0 : idle_polls + 1;
+    const rk_u32 verdict = rk_slice_verdict(&slice, worked, idle_polls);
+    if (verdict != 0) {
+      if (rk_slice_park(&slice, verdict) == 0) return;
+      idle_polls = 0;
+      continue;
+    }
+    if (!worked) rk_pause();
+    rk_slice_poll(&slice);
+    if ((++slice.polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(&slice);
+  }
+}
+
+#endif

@@ -1,0 +1,342 @@
+/// The only file that knows which compiler reads the kernels: OpenCL C 3.0 or host C++20.
+///
+/// Everything else under `kernels/` is written in the common subset: plain C with these helpers.
+/// Memory that the host can see is `RK_GLOBAL`; a byte address in the arena is `rk_bytes`.
+///
+/// Memory ordering: the helpers are named after the C11 orders. On OpenCL they work at the widest
+/// scope that the device compiler declares, so that they order against the host (fine-grained SVM).
+#ifndef RINGKERNEL_RK_DEVICE_H
+#define RINGKERNEL_RK_DEVICE_H
+
+#include "ringkernel/protocol/abi.h"
+
+#define RK_INLINE static inline
+
+#if defined(__OPENCL_C_VERSION__)
+
+#pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+
+// OpenCL C reserves the word that the project uses for its actor; the qualifier here is __kernel.
+#define kernel rk_kernel_number
+
+#define RK_GLOBAL __global
+#define RK_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+#define RK_NOINLINE __attribute__((noinline)) static
+
+// PoCL 3.1 lists all-devices scope but declares only memory_scope_device; on a CPU device the two
+// are the same fence. Where a GPU lacks all-devices scope, the self-test decides.
+#if defined(__opencl_c_atomic_scope_all_devices)
+#define RK_SCOPE memory_scope_all_svm_devices
+#else
+#define RK_SCOPE memory_scope_device
+#endif
+
+typedef __global uchar* rk_bytes;
+typedef __global const uchar* rk_const_bytes;
+
+RK_INLINE rk_u32 rk_load_relaxed_u32(__global const rk_u32* word) {
+  return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_relaxed, RK_SCOPE);
+}
+RK_INLINE rk_u32 rk_load_acquire_u32(__global const rk_u32* word) {
+  return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_acquire, RK_SCOPE);
+}
+RK_INLINE rk_u64 rk_load_acquire_u64(__global const rk_u64* word) {
+  return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_acquire,
+                              RK_SCOPE);
+}
+RK_INLINE void rk_store_relaxed_u32(__global rk_u32* word, rk_u32 value) {
+  atomic_store_explicit((volatile __global atomic_uint*)word, value, memory_order_relaxed,
+                        RK_SCOPE);
+}
+RK_INLINE void rk_store_relaxed_u64(__global rk_u64* word, rk_u64 value) {
+  atomic_store_explicit((volatile __global atomic_ulong*)word, value, memory_order_relaxed,
+                        RK_SCOPE);
+}
+RK_INLINE void rk_store_release_u32(__global rk_u32* word, rk_u32 value) {
+  atomic_store_explicit((volatile __global atomic_uint*)word, value, memory_order_release,
+                        RK_SCOPE);
+}
+RK_INLINE void rk_store_release_u64(__global rk_u64* word, rk_u64 value) {
+  atomic_store_explicit((volatile __global atomic_ulong*)word, value, memory_order_release,
+                        RK_SCOPE);
+}
+RK_INLINE void rk_fence_acquire(void) {
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, RK_SCOPE);
+}
+RK_INLINE void rk_fence_seq_cst(void) {
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, RK_SCOPE);
+}
+// OpenCL C has no hint for a waiting loop. Inline assembly would give PoCL the x86 one; measured,
+// it makes a poll 16 times longer (2 to 33 ns) and changes nothing in the ping latency (0.47 us).
+RK_INLINE void rk_pause(void) {}
+
+/// Bit i is set where word i of the 16 at `line` differs from seen[i]. The words are read as by
+/// relaxed atomic loads: each whole, none twice; a difference needs an acquire fence behind it.
+RK_INLINE rk_u32 rk_line_differs(__global const rk_u32* line, const rk_u32* seen) {
+  const uint16 words = *(volatile __global const uint16*)line;
+  const int16 differs = words != vload16(0, seen);
+  if (!any(differs)) return 0u;
+  rk_u32 mask = 0;
+  int lanes[16];
+  vstore16(differs, 0, lanes);
+  for (rk_u32 lane = 0; lane < 16u; ++lane) mask |= lanes[lane] != 0 ? 1u << lane : 0u;
+  return mask;
+}
+
+/// Hints that a line will be read or written soon; no effect on what the program means.
+#if defined(__x86_64__) || defined(__aarch64__)  // a CPU device: its address spaces are one
+RK_INLINE void rk_prefetch_read(rk_const_bytes line) {
+  __builtin_prefetch((const void*)(size_t)line, 0, 3);
+}
+RK_INLINE void rk_prefetch_write(rk_bytes line) {
+  __builtin_prefetch((const void*)(size_t)line, 1, 3);
+}
+#else
+RK_INLINE void rk_prefetch_read(rk_const_bytes line) { (void)line; }
+RK_INLINE void rk_prefetch_write(rk_bytes line) { (void)line; }
+#endif
+
+/// Copies between disjoint regions.
+RK_INLINE void rk_copy_bytes(rk_bytes to, rk_const_bytes from, rk_u64 bytes) {
+  rk_u64 done = 0;
+  for (; done + 64 <= bytes; done += 64)
+    vstore16(vload16(0, (__global const uint*)(from + done)), 0, (__global uint*)(to + done));
+  for (; done < bytes; ++done) to[done] = from[done];
+}
+
+typedef float16 rk_f32x16;
+RK_INLINE rk_f32x16 rk_splat16(rk_f32 value) { return (float16)(value); }
+RK_INLINE rk_f32x16 rk_load16(__global const rk_f32* from) { return vload16(0, from); }
+RK_INLINE void rk_store16(__global rk_f32* to, rk_f32x16 value) { vstore16(value, 0, to); }
+RK_INLINE rk_f32x16 rk_fma16(rk_f32x16 a, rk_f32x16 b, rk_f32x16 c) { return fma(a, b, c); }
+RK_INLINE rk_f32 rk_fma(rk_f32 a, rk_f32 b, rk_f32 c) { return fma(a, b, c); }
+RK_INLINE rk_f32x16 rk_load16_private(const rk_f32* from) { return vload16(0, from); }
+RK_INLINE void rk_store16_private(rk_f32* to, rk_f32x16 value) { vstore16(value, 0, to); }
+RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
+  const float8 eight = lanes.lo + lanes.hi;
+  const float4 four = eight.lo + eight.hi;
+  const float2 two = four.lo + four.hi;
+  return two.x + two.y;
+}
+
+#define rk_where_greater(x, y, yes, no) ((x) > (y) ? (yes) : (no))
+
+#define RK_UNROLL _Pragma("unroll")
+
+#else  // host C++20: includes stand outside any namespace, so this file is included there first
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define RK_GLOBAL
+#define RK_KERNEL static
+#define RK_NOINLINE [[gnu::noinline]] static
+
+using rk_bytes = rk_u8*;
+using rk_const_bytes = const rk_u8*;
+
+RK_INLINE rk_u32 rk_load_relaxed_u32(const rk_u32* word) {
+  return std::atomic_ref(*const_cast<rk_u32*>(word)).load(std::memory_order_relaxed);
+}
+RK_INLINE rk_u32 rk_load_acquire_u32(const rk_u32* word) {
+  return std::atomic_ref(*const_cast<rk_u32*>(word)).load(std::memory_order_acquire);
+}
+RK_INLINE rk_u64 rk_load_acquire_u64(const rk_u64* word) {
+  return std::atomic_ref(*const_cast<rk_u64*>(word)).load(std::memory_order_acquire);
+}
+RK_INLINE void rk_store_relaxed_u32(rk_u32* word, rk_u32 value) {
+  std::atomic_ref(*word).store(value, std::memory_order_relaxed);
+}
+RK_INLINE void rk_store_relaxed_u64(rk_u64* word, rk_u64 value) {
+  std::atomic_ref(*word).store(value, std::memory_order_relaxed);
+}
+RK_INLINE void rk_store_release_u32(rk_u32* word, rk_u32 value) {
+  std::atomic_ref(*word).store(value, std::memory_order_release);
+}
+RK_INLINE void rk_store_release_u64(rk_u64* word, rk_u64 value) {
+  std::atomic_ref(*word).store(value, std::memory_order_release);
+}
+RK_INLINE void rk_pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+RK_INLINE rk_u32 rk_line_differs(const rk_u32* line, const rk_u32* seen) {
+  rk_u32 mask = 0;
+  for (rk_u32 lane = 0; lane < 16u; ++lane)
+    mask |= rk_load_relaxed_u32(line + lane) != seen[lane] ? 1u << lane : 0u;
+  return mask;
+}
+
+RK_INLINE void rk_prefetch_read(rk_const_bytes line) { __builtin_prefetch(line, 0, 3); }
+RK_INLINE void rk_prefetch_write(rk_bytes line) { __builtin_prefetch(line, 1, 3); }
+
+RK_INLINE void rk_copy_bytes(rk_bytes to, rk_const_bytes from, rk_u64 bytes) {
+  std::memcpy(to, from, bytes);
+}
+
+// 16 floats as pairs of the vectors that the instruction set has: GCC keeps a vector type wider
+// than a register in memory, but takes such pairs apart.
+#if defined(__AVX512F__)
+typedef rk_f32 rk_vector __attribute__((vector_size(64)));
+#elif defined(__AVX__)
+typedef rk_f32 rk_vector __attribute__((vector_size(32)));
+#else
+typedef rk_f32 rk_vector __attribute__((vector_size(16)));
+#endif
+
+namespace {  // each instruction-set level keeps its own instances
+
+template <class Half>
+struct rk_pair {
+  Half low;
+  Half high;
+};
+template <class Half>
+RK_INLINE rk_pair<Half> operator+(rk_pair<Half> a, rk_pair<Half> b) {
+  return {a.low + b.low, a.high + b.high};
+}
+template <class Half>
+RK_INLINE rk_pair<Half> operator-(rk_pair<Half> a, rk_pair<Half> b) {
+  return {a.low - b.low, a.high - b.high};
+}
+template <class Half>
+RK_INLINE rk_pair<Half> operator*(rk_pair<Half> a, rk_pair<Half> b) {
+  return {a.low * b.low, a.high * b.high};
+}
+template <class Half>
+RK_INLINE rk_pair<Half> operator/(rk_pair<Half> a, rk_pair<Half> b) {
+  return {a.low / b.low, a.high / b.high};
+}
+
+/// The helpers for one vector and, by halves, for whatever is wider.
+template <class T>
+struct rk_simd {
+  static T splat(rk_f32 value) {
+    // by its bits: arithmetic would quiet a signalling NaN
+    typedef rk_u32 Bits __attribute__((vector_size(sizeof(T))));
+    return (T)(Bits{} | std::bit_cast<rk_u32>(value));
+  }
+  static T load(const rk_f32* from) {
+    T vector;
+    std::memcpy(&vector, from, sizeof vector);
+    return vector;
+  }
+  static void store(rk_f32* to, T vector) { std::memcpy(to, &vector, sizeof vector); }
+  static T where_greater(T x, T y, T yes, T no) { return x > y ? yes : no; }
+  static T fma(T a, T b, T c) {
+    // GCC turns a loop of fmaf over the lanes into scalar code; the intrinsics give the same bits.
+#if defined(__AVX512F__)
+    return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+    return _mm256_fmadd_ps(a, b, c);
+#else
+    for (size_t lane = 0; lane < sizeof(T) / sizeof c[0]; ++lane)
+      c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
+    return c;
+#endif
+  }
+};
+template <class Half>
+struct rk_simd<rk_pair<Half>> {
+  using Pair = rk_pair<Half>;
+  using Part = rk_simd<Half>;
+  static constexpr size_t half_lanes = sizeof(Half) / sizeof(rk_f32);
+
+  static Pair splat(rk_f32 value) { return {Part::splat(value), Part::splat(value)}; }
+  static Pair load(const rk_f32* from) { return {Part::load(from), Part::load(from + half_lanes)}; }
+  static void store(rk_f32* to, Pair pair) {
+    Part::store(to, pair.low);
+    Part::store(to + half_lanes, pair.high);
+  }
+  static Pair where_greater(Pair x, Pair y, Pair yes, Pair no) {
+    return {Part::where_greater(x.low, y.low, yes.low, no.low),
+            Part::where_greater(x.high, y.high, yes.high, no.high)};
+  }
+  static Pair fma(Pair a, Pair b, Pair c) {
+    return {Part::fma(a.low, b.low, c.low), Part::fma(a.high, b.high, c.high)};
+  }
+};
+
+}  // namespace
+
+#if defined(__AVX512F__)
+using rk_f32x16 = rk_vector;
+#elif defined(__AVX__)
+using rk_f32x16 = rk_pair<rk_vector>;
+#else
+using rk_f32x16 = rk_pair<rk_pair<rk_vector>>;
+#endif
+
+RK_INLINE rk_f32x16 rk_splat16(rk_f32 value) { return rk_simd<rk_f32x16>::splat(value); }
+RK_INLINE rk_f32x16 rk_load16(const rk_f32* from) { return rk_simd<rk_f32x16>::load(from); }
+RK_INLINE void rk_store16(rk_f32* to, rk_f32x16 value) { rk_simd<rk_f32x16>::store(to, value); }
+RK_INLINE rk_f32x16 rk_load16_private(const rk_f32* from) { return rk_load16(from); }
+RK_INLINE void rk_store16_private(rk_f32* to, rk_f32x16 value) { rk_store16(to, value); }
+RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
+  rk_f32 sums[16];
+  rk_store16(sums, lanes);
+  for (int left = 8; left != 0; left /= 2)
+    for (int lane = 0; lane < left; ++lane) sums[lane] += sums[lane + left];
+  return sums[0];
+}
+RK_INLINE rk_f32x16 rk_fma16(rk_f32x16 a, rk_f32x16 b, rk_f32x16 c) {
+  return rk_simd<rk_f32x16>::fma(a, b, c);
+}
+RK_INLINE rk_f32 rk_fma(rk_f32 a, rk_f32 b, rk_f32 c) { return __builtin_fmaf(a, b, c); }
+RK_INLINE rk_f32x16 rk_where_greater(rk_f32x16 x, rk_f32x16 y, rk_f32x16 yes, rk_f32x16 no) {
+  return rk_simd<rk_f32x16>::where_greater(x, y, yes, no);
+}
+RK_INLINE rk_f32 rk_where_greater(rk_f32 x, rk_f32 y, rk_f32 yes, rk_f32 no) {
+  return x > y ? yes : no;
+}
+
+#if defined(__clang__)
+#define RK_UNROLL _Pragma("unroll")
+#else
+#define RK_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// ThreadSanitizer does not model fences (GCC says so with -Wtsan): in that build an acquire or
+// full fence is an RMW on a word of this file's own, which it does model and which is a full fence
+// on the machines it runs on.
+#if defined(__SANITIZE_THREAD__)
+inline std::atomic<rk_u32> rk_fence_word{0};
+RK_INLINE void rk_fence_acquire() { rk_fence_word.fetch_add(0, std::memory_order_seq_cst); }
+RK_INLINE void rk_fence_seq_cst() { rk_fence_word.fetch_add(0, std::memory_order_seq_cst); }
+#else
+RK_INLINE void rk_fence_acquire() { std::atomic_thread_fence(std::memory_order_acquire); }
+RK_INLINE void rk_fence_seq_cst() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+#endif
+
+#endif
+
+/// The register tile of matmul: rows x vectors of 16 columns. As many accumulators as fit into the
+/// vector registers beside a vector of B and an element of A; the bits do not depend on it.
+#if defined(__AVX512F__)
+#define RK_TILE_ROWS 12
+#define RK_TILE_VECTORS 2
+#elif defined(__AVX__)
+#define RK_TILE_ROWS 6
+#define RK_TILE_VECTORS 1
+#else
+#define RK_TILE_ROWS 4
+#define RK_TILE_VECTORS 1
+#endif
+
+/// Device faults (protocol/fault.def).
+enum rk_fault {
+  RK_FAULT_NONE = 0,
+#define RK_FAULT(code, name, sentence) RK_FAULT_##name = code,
+#include "ringkernel/protocol/fault.def"
+#undef RK_FAULT
+};
+
+#endif

@@ -1,0 +1,26 @@
+/// The contract between the executor and a program: one message, and the function that handles it.
+///
+/// A program (kernels/programs/<name>.cl) defines
+///
+///     static rk_u32 rk_handle(rk_message* message);
+///
+/// which returns RK_FAULT_NONE or an RK_FAULT_* code. The executor owns both rings: it has checked
+/// that payload and reply lie inside them and has copied the reply's prefix. It trusts nothing
+/// else, and neither may the program: all of the payload may come from a hostile sender.
+#ifndef RINGKERNEL_RK_MESSAGE_H
+#define RINGKERNEL_RK_MESSAGE_H
+
+#include "ringkernel/protocol/command.h"
+
+typedef struct rk_message {
+  rk_const_bytes payload; /* 64-byte aligned */
+  rk_u32 payload_bytes;
+  rk_u32 command_offset; /* from the record header, unchecked */
+  rk_bytes reply;        /* 64-byte aligned */
+  rk_u32 reply_bytes;
+  rk_bytes arena; /* 64-byte aligned */
+  rk_u64 arena_bytes;
+  rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_dispatch.h */
+} rk_message;
+
+#endif

@@ -1,0 +1,127 @@
+/// C++ over the C backend interface: handles that close themselves, and statuses as `Result`.
+///
+/// Threading: any thread, as backend_abi.h says.
+/// Ownership: move-only; an executor goes before its device.
+/// Errors: the backend's code with its `last_detail`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ringkernel/backend_abi.h"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::backend {
+
+/// The status of a call into `table` as a Result.
+inline Result<void> to_result(const rk_backend& table, int32_t status) {
+  if (status == 0) return {};
+  return Error(static_cast<Errc>(status), table.last_detail());
+}
+
+/// One program on one device, as a queue of slices. The destructor waits for the last one.
+class Executor {
+ public:
+  Executor(const rk_backend& table, rk_executor* executor) noexcept
+      : table_(&table), executor_(executor, table.executor_destroy) {}
+
+  Result<void> launch(uint32_t slice) {
+    return to_result(*table_, table_->slice_launch(executor_.get(), slice));
+  }
+
+  /// Whether slices can run on the calling thread.
+  [[nodiscard]] bool can_run() const noexcept { return table_->slice_run != nullptr; }
+
+  /// Runs a slice on the calling thread; false if another slice is running. Only if `can_run()`.
+  bool run(uint32_t slice) { return table_->slice_run(executor_.get(), slice) == 0; }
+
+  Result<void> wait(std::chrono::nanoseconds timeout) {
+    const auto timeout_ns = static_cast<uint64_t>(timeout.count() < 0 ? 0 : timeout.count());
+    return to_result(*table_, table_->slice_wait(executor_.get(), timeout_ns));
+  }
+
+  /// Why a slice ended that did not end by itself.
+  Result<void> error() { return to_result(*table_, table_->slice_error(executor_.get())); }
+
+ private:
+  const rk_backend* table_;
+  std::unique_ptr<rk_executor, void (*)(rk_executor*)> executor_;
+};
+
+/// An opened device with its arena.
+class Device {
+ public:
+  Device(const rk_backend& table, rk_device* device) noexcept
+      : table_(&table), device_(device, table.close) {}
+
+  [[nodiscard]] Result<rk_device_state> state() const {
+    rk_device_state state{};
+    state.struct_bytes = sizeof state;
+    RK_TRY_VOID(to_result(*table_, table_->state(device_.get(), &state)));
+    return state;
+  }
+
+  /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena.
+  Result<Executor> create_executor(const std::string& program, uint64_t executor_offset) {
+    rk_executor* executor = nullptr;
+    RK_TRY_VOID(to_result(*table_, table_->executor_create(device_.get(), program.c_str(),
+                                                           executor_offset, &executor)));
+    return Executor(*table_, executor);
+  }
+
+ private:
+  const rk_backend* table_;
+  std::unique_ptr<rk_device, void (*)(rk_device*)> device_;
+};
+
+/// A driver: finds devices and opens them. Refers to a table that lives as long as the process.
+class Backend {
+ public:
+  explicit Backend(const rk_backend& table) noexcept : table_(&table) {}
+
+  [[nodiscard]] std::string_view name() const noexcept { return table_->name; }
+  [[nodiscard]] std::string_view description() const noexcept { return table_->description; }
+
+  /// Preference for automatic selection: higher is better, 0 = cannot serve here.
+  [[nodiscard]] int32_t score() const { return table_->score(); }
+
+  [[nodiscard]] Result<uint32_t> device_count() const {
+    uint32_t count = 0;
+    RK_TRY_VOID(to_result(*table_, table_->device_count(&count)));
+    return count;
+  }
+
+  [[nodiscard]] Result<rk_device_description> describe(uint32_t device) const {
+    rk_device_description description{};
+    description.struct_bytes = sizeof description;
+    RK_TRY_VOID(to_result(*table_, table_->describe(device, &description)));
+    return description;
+  }
+
+  /// One sentence for each library tried and each driver that failed.
+  [[nodiscard]] Result<std::vector<std::string>> report() const {
+    std::vector<std::string> lines;
+    const auto add = [](void* context, const char* text) {
+      static_cast<std::vector<std::string>*>(context)->emplace_back(text);
+    };
+    RK_TRY_VOID(to_result(*table_, table_->report(add, &lines)));
+    return lines;
+  }
+
+  [[nodiscard]] Result<Device> open(uint32_t device, rk_device_options options) const {
+    options.struct_bytes = sizeof options;
+    rk_device* opened = nullptr;
+    RK_TRY_VOID(to_result(*table_, table_->open(device, &options, &opened)));
+    return Device(*table_, opened);
+  }
+
+ private:
+  const rk_backend* table_;
+};
+
+}  // namespace ringkernel::backend

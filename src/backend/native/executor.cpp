@@ -1,0 +1,71 @@
+#include "backend/native/executor.hpp"
+
+#include <chrono>
+
+namespace ringkernel::native {
+
+Executor::~Executor() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Executor::launch(std::uint32_t slice) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(slice);
+    if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
+  }
+  changed_.notify_all();
+}
+
+bool Executor::run(std::uint32_t slice) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (running_ || !queue_.empty()) return false;
+    running_ = true;
+  }
+  run_slice(slice);
+  bool others_wait = false;
+  {
+    const std::lock_guard lock(mutex_);
+    running_ = false;
+    others_wait = !queue_.empty() || closing_ || waiters_ != 0;
+  }
+  if (others_wait) changed_.notify_all();
+  return true;
+}
+
+bool Executor::wait(std::uint64_t timeout_ns) {
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  const bool done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                                      [this] { return queue_.empty() && !running_; });
+  --waiters_;
+  return done;
+}
+
+void Executor::thread_main() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return !running_ && (!queue_.empty() || closing_); });
+    if (queue_.empty()) return;
+    const std::uint32_t slice = queue_.front();
+    queue_.pop_front();
+    running_ = true;
+    lock.unlock();
+    run_slice(slice);
+    lock.lock();
+    running_ = false;
+    changed_.notify_all();
+  }
+}
+
+void Executor::run_slice(std::uint32_t slice) {
+  slice_function_(reinterpret_cast<rk_u8*>(arena_.data), arena_.bytes, offset_, slice);
+}
+
+}  // namespace ringkernel::native

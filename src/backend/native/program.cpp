@@ -1,0 +1,24 @@
+// One device program at one instruction-set level: the very sources that the OpenCL backend builds,
+// compiled as C++ into a namespace of their own.
+#include "rk_device.h"
+
+#include "ringkernel/protocol/command.h"
+#include "ringkernel/protocol/control_block.h"
+#include "ringkernel/protocol/doorbell.h"
+#include "ringkernel/protocol/record.h"
+#include "ringkernel/protocol/ring.h"
+#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/protocol/version.h"
+
+namespace {
+#include RK_NATIVE_SOURCE
+}
+
+#define RK_NATIVE_NAME_(program, level) rk_native_##program##_##level
+#define RK_NATIVE_NAME(program, level) RK_NATIVE_NAME_(program, level)
+
+extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM, RK_NATIVE_LEVEL)(rk_u8* arena, rk_u64 arena_bytes,
+                                                                   rk_u64 executor_offset,
+                                                                   rk_u32 slice) {
+  rk_executor(arena, arena_bytes, executor_offset, slice);
+}

@@ -1,0 +1,65 @@
+#include "backend/native/programs.hpp"
+
+namespace ringkernel::native {
+
+#define RK_DECLARE(program, level)                                                \
+  extern "C" void rk_native_##program##_##level(rk_u8* arena, rk_u64 arena_bytes, \
+                                                rk_u64 executor_offset, rk_u32 slice);
+
+#if defined(RK_NATIVE_X86_LEVELS)
+#define RK_PROGRAM(program) \
+  RK_DECLARE(program, 2)    \
+  RK_DECLARE(program, 3)    \
+  RK_DECLARE(program, 4)
+#else
+#define RK_PROGRAM(program) RK_DECLARE(program, 0)
+#endif
+RK_PROGRAM(core)
+RK_PROGRAM(echo)
+#undef RK_PROGRAM
+
+namespace {
+
+struct Program {
+  std::string_view name;
+  SliceFunction levels[3];  // best first
+};
+
+#if defined(RK_NATIVE_X86_LEVELS)
+#define RK_PROGRAM(program)                                                                 \
+  {                                                                                         \
+#program, { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 } \
+  }
+constexpr const char* level_names[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
+
+int level_index() noexcept {
+  static const int index = [] {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("x86-64-v4")) return 0;
+    return __builtin_cpu_supports("x86-64-v3") ? 1 : 2;
+  }();
+  return index;
+}
+#else
+#define RK_PROGRAM(program)                                 \
+  {                                                         \
+#program, { rk_native_##program##_0, nullptr, nullptr } \
+  }
+constexpr const char* level_names[] = {"portable"};
+
+int level_index() noexcept { return 0; }
+#endif
+
+constexpr Program programs[] = {RK_PROGRAM(core), RK_PROGRAM(echo)};
+
+}  // namespace
+
+SliceFunction find_program(std::string_view program) noexcept {
+  for (const Program& candidate : programs)
+    if (candidate.name == program) return candidate.levels[level_index()];
+  return nullptr;
+}
+
+const char* level_name() noexcept { return level_names[level_index()]; }
+
+}  // namespace ringkernel::native

@@ -1,0 +1,20 @@
+/// The compiled-in device programs and the choice of the instruction-set level.
+#pragma once
+
+#include <string_view>
+
+#include "ringkernel/protocol/abi.h"
+
+namespace ringkernel::native {
+
+/// One slice of an executor (kernels/ring_kernel.cl).
+using SliceFunction = void (*)(rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset,
+                               rk_u32 slice);
+
+/// The best build of `program` that this processor runs; nullptr if there is no such program.
+[[nodiscard]] SliceFunction find_program(std::string_view program) noexcept;
+
+/// "x86-64-v3", or "portable".
+[[nodiscard]] const char* level_name() noexcept;
+
+}  // namespace ringkernel::native

@@ -1,0 +1,150 @@
+// The OpenCL backend's table. The handles of the C interface are this backend's own objects.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "backend/guard.hpp"
+#include "backend/opencl/device.hpp"
+#include "backend/opencl/executor.hpp"
+#include "backend/opencl/opencl.hpp"
+#include "backend/opencl/query.hpp"
+#include "ringkernel/backend_abi.h"
+
+namespace ringkernel::opencl {
+
+namespace {
+
+using backend::guarded;
+
+Device& object(rk_device* device) { return *reinterpret_cast<Device*>(device); }
+Executor& object(rk_executor* executor) { return *reinterpret_cast<Executor*>(executor); }
+
+/// Fills what the caller knows of a struct that grows at its end.
+template <class Struct>
+void copy_out(const Struct& from, Struct* out) {
+  const std::size_t bytes = std::min<std::size_t>(out->struct_bytes, sizeof from);
+  std::memcpy(out, &from, bytes);
+  out->struct_bytes = static_cast<uint32_t>(bytes);
+}
+
+Result<const FoundDevice*> find_device(uint32_t device) {
+  if (!load_library().api.has_value()) return load_library().api.error();
+  const Discovery& found = discover();
+  if (device < found.devices.size()) return &found.devices[device];
+  std::string text =
+      "device " + std::to_string(device) + " of " + std::to_string(found.devices.size());
+  for (const std::string& failure : found.failures) text += "; " + failure;
+  return Error(found.devices.empty() ? Errc::backend_unavailable : Errc::invalid_argument,
+               std::move(text));
+}
+
+int32_t score() {
+  int32_t best = 0;
+  guarded([&]() -> Result<void> {
+    for (const FoundDevice& device : discover().devices) {
+      if (device.description.transfer == RK_TRANSFER_NONE) continue;
+      best = std::max(best, device.description.kind == RK_DEVICE_KIND_GPU ? 30 : 20);
+    }
+    return {};
+  });
+  return best;
+}
+
+int32_t device_count(uint32_t* count) {
+  *count = 0;
+  return guarded([&]() -> Result<void> {
+    *count = static_cast<uint32_t>(discover().devices.size());
+    return {};
+  });
+}
+
+int32_t describe(uint32_t device, rk_device_description* out) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(found, find_device(device));
+    copy_out(found->description, out);
+    return {};
+  });
+}
+
+int32_t report(void (*line)(void* context, const char* text), void* context) {
+  return guarded([&]() -> Result<void> {
+    const Library& library = load_library();
+    for (const std::string& tried : library.tried) line(context, ("library " + tried).c_str());
+    if (!library.api.has_value()) return {};
+    for (const std::string& failure : discover().failures) line(context, failure.c_str());
+    for (const std::string& broken : broken_drivers()) line(context, broken.c_str());
+    return {};
+  });
+}
+
+int32_t open(uint32_t device, const rk_device_options* options, rk_device** out) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(found, find_device(device));
+    RK_TRY(opened, Device::open(*found, *options));
+    *out = reinterpret_cast<rk_device*>(opened.release());
+    return {};
+  });
+}
+
+int32_t state(rk_device* device, rk_device_state* out) {
+  copy_out(object(device).state(), out);
+  return 0;
+}
+
+void close(rk_device* device) { delete &object(device); }
+
+int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
+                        rk_executor** out) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(executor, Executor::create(object(device), program, executor_offset));
+    *out = reinterpret_cast<rk_executor*>(executor.release());
+    return {};
+  });
+}
+
+void executor_destroy(rk_executor* executor) { delete &object(executor); }
+
+int32_t slice_launch(rk_executor* executor, uint32_t slice) {
+  return guarded([&] { return object(executor).launch(slice); });
+}
+
+int32_t slice_wait(rk_executor* executor, uint64_t timeout_ns) {
+  constexpr uint64_t longest = std::numeric_limits<int64_t>::max();
+  const std::chrono::nanoseconds timeout(static_cast<int64_t>(std::min(timeout_ns, longest)));
+  return guarded([&] { return object(executor).wait(timeout); });
+}
+
+int32_t slice_error(rk_executor* executor) {
+  return guarded([&] { return object(executor).error(); });
+}
+
+const char* last_detail() { return backend::last_detail_text().c_str(); }
+
+constexpr rk_backend table = {
+    .abi_version = RK_BACKEND_ABI_VERSION,
+    .struct_bytes = sizeof(rk_backend),
+    .name = "opencl",
+    .description = "OpenCL 3.0 devices, through the system's loader",
+    .score = score,
+    .device_count = device_count,
+    .describe = describe,
+    .report = report,
+    .open = open,
+    .state = state,
+    .close = close,
+    .executor_create = executor_create,
+    .executor_destroy = executor_destroy,
+    .slice_launch = slice_launch,
+    .slice_run = nullptr,
+    .slice_wait = slice_wait,
+    .slice_error = slice_error,
+    .last_detail = last_detail,
+};
+
+}  // namespace
+
+}  // namespace ringkernel::opencl
+
+const rk_backend* rk_backend_opencl(uint32_t host_abi_version) {
+  return host_abi_version == RK_BACKEND_ABI_VERSION ? &ringkernel::opencl::table : nullptr;
+}

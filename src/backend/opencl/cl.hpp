@@ -1,0 +1,119 @@
+/// The one place that includes OpenCL headers: the library's functions, resolved once at run time,
+/// RAII handles for its objects, and its status codes as text.
+///
+/// Threading: `load_library` and `cl` may be called from any thread; handles like any value.
+/// Ownership: the library stays loaded for the life of the process, because its drivers keep
+/// threads. Errors: Errc::library_not_found, Errc::symbol_not_found from `load_library`; a failed
+/// call is Errc::device_error (Errc::allocation_failure where memory ran out), with "clFoo: CL_NAME
+/// (-1)".
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::opencl {
+
+/// The typed symbol table.
+struct Api {
+#define RK_CL_FUNCTION(name) decltype(&::name) name = nullptr;
+#include "backend/opencl/functions.def"
+#undef RK_CL_FUNCTION
+};
+
+/// What became of loading the library.
+struct Library {
+  Result<Api> api;
+  std::string name;                ///< the library in use; empty if none
+  std::vector<std::string> tried;  ///< "name - reason" for each that would not do
+};
+
+/// Loads the library, once per process: $RINGKERNEL_OPENCL_LIBRARY, then the system's loader.
+const Library& load_library();
+
+/// The functions. Only after `load_library` was seen to succeed.
+const Api& cl() noexcept;
+
+/// "CL_OUT_OF_RESOURCES (-5)".
+std::string status_text(cl_int status);
+
+/// The error of a failed call.
+Error call_error(const char* call, cl_int status);
+
+inline Result<void> check(const char* call, cl_int status) {
+  if (status != CL_SUCCESS) return call_error(call, status);
+  return {};
+}
+
+/// Owns one OpenCL object.
+template <class Object, auto release>
+class Handle {
+ public:
+  Handle() noexcept = default;
+  explicit Handle(Object object) noexcept : object_(object) {}
+  Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Handle() {
+    if (object_ != nullptr) (cl().*release)(object_);
+  }
+
+  [[nodiscard]] Object get() const noexcept { return object_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return object_ != nullptr; }
+
+ private:
+  Object object_ = nullptr;
+};
+
+using Context = Handle<cl_context, &Api::clReleaseContext>;
+using Queue = Handle<cl_command_queue, &Api::clReleaseCommandQueue>;
+using Program = Handle<cl_program, &Api::clReleaseProgram>;
+using Kernel = Handle<cl_kernel, &Api::clReleaseKernel>;
+using Event = Handle<cl_event, &Api::clReleaseEvent>;
+
+Result<Queue> make_queue(cl_context context, cl_device_id device);
+Result<Kernel> make_kernel(cl_program program, const char* name);
+
+/// Puts `kernel` with one work-item into the queue; `flush` submits it.
+Result<Event> enqueue_one(cl_command_queue queue, cl_kernel kernel);
+Result<void> flush(cl_command_queue queue);
+
+/// Submits the queue and waits for the command.
+Result<void> finish(const Event& event);
+
+/// CL_QUEUED .. CL_COMPLETE, or a negative status if the command failed or cannot be asked.
+cl_int event_status(cl_event event) noexcept;
+
+/// Zeroed memory that host and device work on at the same time: fine-grained SVM with atomics.
+class SharedMemory {
+ public:
+  static Result<SharedMemory> allocate(cl_context context, std::size_t bytes);
+
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+  ~SharedMemory();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+
+  /// Leaves the memory allocated for good, because a kernel that does not end may still use it.
+  void abandon() noexcept { data_ = nullptr; }
+
+ private:
+  SharedMemory(cl_context context, std::byte* data, std::size_t bytes) noexcept
+      : context_(context), data_(data), bytes_(bytes) {}
+
+  cl_context context_;
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+}  // namespace ringkernel::opencl

@@ -1,0 +1,58 @@
+#include "backend/opencl/layout.hpp"
+
+#include <cstddef>
+#include <iterator>
+
+#include "backend/opencl/program.hpp"
+#include "ringkernel/protocol/command.h"
+#include "ringkernel/protocol/control_block.h"
+#include "ringkernel/protocol/doorbell.h"
+#include "ringkernel/protocol/record.h"
+#include "ringkernel/protocol/ring.h"
+#include "ringkernel/protocol/telemetry_block.h"
+
+namespace ringkernel::opencl {
+
+namespace {
+
+struct Figure {
+  const char* name;
+  std::size_t value;
+};
+
+constexpr Figure host_figures[] = {
+#define RK_LAYOUT_TYPE(type) {"sizeof " #type, sizeof(type)},
+#define RK_LAYOUT_FIELD(type, field) {#type "." #field, offsetof(type, field)},
+#include "kernels/layout_fields.def"
+#undef RK_LAYOUT_FIELD
+#undef RK_LAYOUT_TYPE
+};
+
+}  // namespace
+
+Result<void> compare_layout(std::span<const uint32_t> figures) {
+  if (figures.size() != std::size(host_figures))
+    return Error(Errc::protocol_mismatch, "the device reports another number of fields");
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    if (figures[i] == host_figures[i].value) continue;
+    return Error(Errc::protocol_mismatch, std::string(host_figures[i].name) + ": host " +
+                                              std::to_string(host_figures[i].value) + ", device " +
+                                              std::to_string(figures[i]));
+  }
+  return {};
+}
+
+Result<void> check_layout(cl_context context, cl_device_id device, const std::string& options) {
+  RK_TRY(program, build_program(context, device, "kernels/layout_probe.cl", options));
+  RK_TRY(kernel, make_kernel(program.get(), "rk_layout_probe"));
+  RK_TRY(queue, make_queue(context, device));
+  RK_TRY(memory, SharedMemory::allocate(context, std::size(host_figures) * sizeof(uint32_t)));
+  RK_TRY_VOID(check("clSetKernelArgSVMPointer",
+                    cl().clSetKernelArgSVMPointer(kernel.get(), 0, memory.data())));
+  RK_TRY(event, enqueue_one(queue.get(), kernel.get()));
+  RK_TRY_VOID(finish(event));
+  return compare_layout(
+      {reinterpret_cast<const uint32_t*>(memory.data()), std::size(host_figures)});
+}
+
+}  // namespace ringkernel::opencl

@@ -1,0 +1,53 @@
+#include "backend/opencl/program.hpp"
+
+#include <algorithm>
+
+#include "backend/opencl/flatten.hpp"
+#include "backend/opencl/query.hpp"
+
+namespace ringkernel::opencl {
+
+namespace {
+
+std::string build_log(cl_program program, cl_device_id device) {
+  std::size_t bytes = 0;
+  if (cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) !=
+      CL_SUCCESS)
+    return "no log";
+  std::string log(bytes, '\0');
+  cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+  log.resize(std::min(log.find('\0'), log.size()));
+  return log;
+}
+
+}  // namespace
+
+Result<std::string> build_options(cl_device_id device) {
+  RK_TRY(versions, device_list<cl_name_version>(device, CL_DEVICE_OPENCL_C_ALL_VERSIONS));
+  const bool has_c3 = std::ranges::any_of(
+      versions, [](const cl_name_version& entry) { return CL_VERSION_MAJOR(entry.version) == 3; });
+  if (!has_c3) return Error(Errc::backend_unavailable, "the device has no OpenCL C 3.0");
+  std::string options = "-cl-std=CL3.0";
+  RK_TRY(floats, device_value<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG));
+  if ((floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
+    options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  return options;
+}
+
+Result<Program> build_program(cl_context context, cl_device_id device, std::string_view source,
+                              const std::string& options) {
+  RK_TRY(text, flatten(kernel_sources(), source));
+  const char* start = text.c_str();
+  const std::size_t length = text.size();
+  cl_int status = CL_SUCCESS;
+  Program program(cl().clCreateProgramWithSource(context, 1, &start, &length, &status));
+  RK_TRY_VOID(check("clCreateProgramWithSource", status));
+  status = cl().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+  if (status != CL_SUCCESS)
+    return Error(Errc::build_failed, std::string(source) + " with " + options +
+                                         ": clBuildProgram: " + status_text(status) + "\n" +
+                                         build_log(program.get(), device));
+  return program;
+}
+
+}  // namespace ringkernel::opencl

@@ -1,0 +1,233 @@
+#include "backend/opencl/query.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "backend/loader.hpp"
+
+namespace ringkernel::opencl {
+
+namespace {
+
+constexpr cl_device_svm_capabilities shared_atomics =
+    CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+
+struct Flag {
+  cl_bitfield bit;
+  const char* name;
+};
+
+constexpr Flag svm_flags[] = {
+    {CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, "coarse-grained buffers"},
+    {CL_DEVICE_SVM_FINE_GRAIN_BUFFER, "fine-grained buffers"},
+    {CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, "system memory"},
+    {CL_DEVICE_SVM_ATOMICS, "atomics"},
+};
+
+constexpr Flag queue_flags[] = {
+    {CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, "out of order"},
+    {CL_QUEUE_PROFILING_ENABLE, "profiling"},
+};
+
+constexpr Flag atomic_flags[] = {
+    {CL_DEVICE_ATOMIC_ORDER_RELAXED, "relaxed"},
+    {CL_DEVICE_ATOMIC_ORDER_ACQ_REL, "acquire/release"},
+    {CL_DEVICE_ATOMIC_ORDER_SEQ_CST, "sequentially consistent"},
+    {CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP, "work-group scope"},
+    {CL_DEVICE_ATOMIC_SCOPE_DEVICE, "device scope"},
+    {CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES, "all-devices scope"},
+};
+
+std::string names_of(cl_bitfield bits, std::span<const Flag> flags) {
+  std::string text;
+  for (const Flag& flag : flags) {
+    if ((bits & flag.bit) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += flag.name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+template <std::size_t bytes>
+void put(char (&field)[bytes], const std::string& text) {
+  std::snprintf(field, bytes, "%s", text.c_str());
+}
+
+Result<std::string> device_text(cl_device_id device, cl_device_info what) {
+  RK_TRY(characters, device_list<char>(device, what));
+  return std::string(characters.data(),
+                     std::find(characters.begin(), characters.end(), '\0') - characters.begin());
+}
+
+std::string platform_text(cl_platform_id platform, cl_platform_info what) {
+  char text[256] = "";
+  if (cl().clGetPlatformInfo(platform, what, sizeof text - 1, text, nullptr) != CL_SUCCESS)
+    return "?";
+  return text;
+}
+
+/// A figure for people, or "?" where the device does not say.
+template <class Value>
+std::string figure(cl_device_id device, cl_device_info what) {
+  const Result<Value> value = device_value<Value>(device, what);
+  return value.has_value() ? std::to_string(*value) : "?";
+}
+
+template <class Value>
+std::string flags(cl_device_id device, cl_device_info what, std::span<const Flag> known) {
+  const Result<Value> value = device_value<Value>(device, what);
+  return value.has_value() ? names_of(*value, known) : "?";
+}
+
+std::string capabilities(cl_device_id device) {
+  const auto version = device_text(device, CL_DEVICE_OPENCL_C_VERSION);
+  std::string text;
+  const auto line = [&text](const char* key, const std::string& value) {
+    text.append(key).append(": ").append(value).append("\n");
+  };
+  line("OpenCL C", version.has_value() ? *version : "?");
+  line("SVM", flags<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES, svm_flags));
+  line("atomics", flags<cl_device_atomic_capabilities>(device, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES,
+                                                       atomic_flags));
+  line("fences", flags<cl_device_atomic_capabilities>(device, CL_DEVICE_ATOMIC_FENCE_CAPABILITIES,
+                                                      atomic_flags));
+  line("queues",
+       flags<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, queue_flags));
+  line("work-group items", figure<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
+  line("local memory bytes", figure<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
+  line("preferred float vector", figure<cl_uint>(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT));
+  line("clock MHz", figure<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY));
+  return text;
+}
+
+uint32_t kind_of(cl_device_type type) {
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return RK_DEVICE_KIND_CPU;
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return RK_DEVICE_KIND_GPU;
+  return RK_DEVICE_KIND_OTHER;
+}
+
+/// Why the device's own claims rule out every transfer strategy; empty if they do not.
+Result<std::string> obstacle(cl_device_id device) {
+  RK_TRY(available, device_value<cl_bool>(device, CL_DEVICE_AVAILABLE));
+  if (available == CL_FALSE) return std::string("the device says that it is not available");
+  RK_TRY(compiler, device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE));
+  if (compiler == CL_FALSE) return std::string("the device has no compiler");
+  RK_TRY(little, device_value<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE));
+  if (little == CL_FALSE) return std::string("the device is big-endian");
+  // A device of OpenCL 1.x does not know the question: no shared virtual memory.
+  const auto svm = device_value<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES);
+  const cl_device_svm_capabilities have = svm.has_value() ? *svm : 0;
+  if ((have & shared_atomics) != shared_atomics)
+    return "zero_copy needs shared virtual memory with fine-grained buffers and atomics; the "
+           "device has: " +
+           names_of(have, svm_flags);
+  return std::string();
+}
+
+Result<rk_device_description> describe(cl_platform_id platform, cl_device_id device) {
+  rk_device_description out{};
+  out.struct_bytes = sizeof out;
+  RK_TRY(name, device_text(device, CL_DEVICE_NAME));
+  RK_TRY(driver, device_text(device, CL_DRIVER_VERSION));
+  RK_TRY(version, device_text(device, CL_DEVICE_VERSION));
+  RK_TRY(type, device_value<cl_device_type>(device, CL_DEVICE_TYPE));
+  RK_TRY(units, device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+  RK_TRY(memory, device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
+  RK_TRY(allocation, device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  RK_TRY(reason, obstacle(device));
+  out.kind = kind_of(type);
+  out.compute_units = units;
+  out.transfer = reason.empty() ? RK_TRANSFER_ZERO_COPY : RK_TRANSFER_NONE;
+  out.memory_bytes = memory;
+  out.allocation_bytes_max = allocation;
+  put(out.name, name);
+  put(out.platform, platform_text(platform, CL_PLATFORM_NAME));
+  put(out.driver, driver);
+  put(out.version, version);
+  put(out.reason, reason);
+  put(out.capabilities, capabilities(device));
+  return out;
+}
+
+Result<std::vector<cl_platform_id>> platforms() {
+  cl_uint count = 0;
+  const cl_int status = cl().clGetPlatformIDs(0, nullptr, &count);
+  if (status == CL_PLATFORM_NOT_FOUND_KHR)
+    count = 0;
+  else
+    RK_TRY_VOID(check("clGetPlatformIDs", status));
+  if (count == 0) return Error(Errc::backend_unavailable, "no OpenCL driver is installed");
+  std::vector<cl_platform_id> ids(count);
+  RK_TRY_VOID(check("clGetPlatformIDs", cl().clGetPlatformIDs(count, ids.data(), nullptr)));
+  return ids;
+}
+
+Result<std::vector<cl_device_id>> devices_of(cl_platform_id platform) {
+  cl_uint count = 0;
+  const cl_int status = cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+  if (status == CL_DEVICE_NOT_FOUND || (status == CL_SUCCESS && count == 0))
+    return Error(Errc::backend_unavailable, "it has no device");
+  RK_TRY_VOID(check("clGetDeviceIDs", status));
+  std::vector<cl_device_id> ids(count);
+  RK_TRY_VOID(check("clGetDeviceIDs",
+                    cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr)));
+  return ids;
+}
+
+Discovery discover_now() {
+  Discovery found;
+  if (!load_library().api.has_value()) return found;
+  const auto ids = platforms();
+  if (!ids.has_value()) {
+    found.failures.push_back(ids.error().detail);
+    return found;
+  }
+  for (const cl_platform_id platform : *ids) {
+    const std::string name = "platform " + platform_text(platform, CL_PLATFORM_NAME);
+    const auto devices = devices_of(platform);
+    if (!devices.has_value()) {
+      found.failures.push_back(name + ": " + devices.error().detail);
+      continue;
+    }
+    for (const cl_device_id device : *devices) {
+      const auto description = describe(platform, device);
+      if (description.has_value())
+        found.devices.emplace_back(device, *description);
+      else
+        found.failures.push_back(name + ", a device: " + description.error().detail);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+const Discovery& discover() {
+  // Outlives every static destructor: a runtime may be one of the objects that end after main.
+  static const Discovery& found = *new Discovery(discover_now());
+  return found;
+}
+
+std::vector<std::string> broken_drivers() {
+  namespace fs = std::filesystem;
+  const char* chosen = std::getenv("OCL_ICD_VENDORS");
+  const fs::path folder = chosen != nullptr && *chosen != '\0' ? chosen : "/etc/OpenCL/vendors";
+  std::vector<std::string> sentences;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".icd") continue;
+    std::string library;
+    std::getline(std::ifstream(entry.path()) >> std::ws, library);
+    std::vector<std::string> tried;
+    const auto opened = backend::SharedLibrary::open(std::span(&library, 1), {}, tried);
+    if (!opened.has_value())
+      sentences.push_back("driver " + entry.path().string() + ": " + tried[0]);
+  }
+  return sentences;
+}
+
+}  // namespace ringkernel::opencl

@@ -1,0 +1,170 @@
+#include "backend/opencl/self_test.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "backend/opencl/program.hpp"
+#include "kernels/self_test.h"
+
+namespace ringkernel::opencl {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr rk_u32 pings = 100;
+
+/// The kernel ends by itself after this many polls: about eight seconds of a CPU's time, so longer
+/// than `step_timeout`, and finite.
+constexpr rk_u32 polls_max = 4'000'000'000u;
+
+/// How long the host waits for one step. Generous: a loaded machine is no reason to refuse a
+/// device.
+constexpr auto step_timeout = 5s;
+
+/// PoCL compiles at the first enqueue, so the start has its own patience.
+constexpr auto start_timeout = 60s;
+
+/// Waits until `condition` holds. False after `timeout`.
+template <class Condition>
+bool wait_for(Condition condition, Clock::duration timeout) {
+  const auto deadline = Clock::now() + timeout;
+  for (unsigned turn = 1; !condition(); ++turn) {
+    if (turn % 64 != 0) continue;
+    if (Clock::now() > deadline) return condition();
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// The host's half of kernels/self_test.cl.
+class SelfTest {
+ public:
+  SelfTest(std::byte* memory, cl_event running)
+      : host_(*reinterpret_cast<rk_self_test_host_line*>(memory)),
+        device_(*reinterpret_cast<rk_self_test_device_line*>(memory + RK_LINE_BYTES)),
+        running_(running) {}
+
+  static Error failure(std::string what) {
+    return {Errc::backend_unavailable, "self-test: " + std::move(what)};
+  }
+
+  Result<SelfTestFigures> run() {
+    // acquire: nothing else is read yet; pairs with the release of `started` in rk_self_test
+    wait_for([&] { return load(device_.started) != 0 || ended(); }, start_timeout);
+    if (load(device_.started) == 0)
+      return failure("the probe kernel did not start: " + state_text());
+    SelfTestFigures figures;
+    std::array<uint64_t, pings> durations_ns;
+    for (rk_u32 number = 1; number <= pings; ++number) {
+      const auto begin = Clock::now();
+      RK_TRY_VOID(ping(number));
+      durations_ns[number - 1] = static_cast<uint64_t>((Clock::now() - begin) / 1ns);
+    }
+    std::ranges::nth_element(durations_ns, durations_ns.begin() + pings / 2);
+    figures.ping_p50_ns = durations_ns[pings / 2];
+    RK_TRY(polls, polls_per_ms());
+    figures.polls_per_ms = polls;
+    if (event_status(running_) != CL_RUNNING)
+      return failure("the probe kernel answered, but: " + state_text());
+    return figures;
+  }
+
+  /// Asks the kernel to return and waits for it.
+  Result<void> stop() {
+    // relaxed: the word stands alone
+    std::atomic_ref(host_.stop).store(1, std::memory_order_relaxed);
+    if (!wait_for([&] { return ended(); }, start_timeout))
+      return failure("the probe kernel did not return");
+    if (event_status(running_) != CL_COMPLETE)
+      return failure("the probe kernel failed: " + state_text());
+    if (load(device_.stopped) != RK_SELF_TEST_STOPPED)
+      return failure("the probe kernel did not see the stop word");
+    return {};
+  }
+
+ private:
+  template <class Word>
+  static Word load(Word& word) {
+    return std::atomic_ref(word).load(std::memory_order_acquire);
+  }
+
+  [[nodiscard]] bool ended() const { return event_status(running_) <= CL_COMPLETE; }
+
+  /// What the driver says of the probe kernel.
+  [[nodiscard]] std::string state_text() const {
+    switch (const cl_int status = event_status(running_); status) {
+      case CL_QUEUED: return "its event is CL_QUEUED";
+      case CL_SUBMITTED: return "its event is CL_SUBMITTED";
+      case CL_RUNNING: return "its event is CL_RUNNING";
+      case CL_COMPLETE: return "its event is CL_COMPLETE";
+      default: return "its event ended with " + status_text(status);
+    }
+  }
+
+  Result<void> ping(rk_u32 number) {
+    host_.payload = number * 2654435761u;
+    // release: behind the payload; pairs with the acquire of the ping in rk_self_test
+    std::atomic_ref(host_.ping[0]).store(number, std::memory_order_release);
+    // acquire: the answer's payload; pairs with the release of `pong` in rk_self_test
+    wait_for([&] { return load(device_.pong) == number || ended(); }, step_timeout);
+    if (load(device_.pong) != number)
+      return failure("ping " + std::to_string(number) + " of " + std::to_string(pings) +
+                     " was not answered: " + state_text());
+    if (device_.payload != ~host_.payload)
+      return failure("the answer to ping " + std::to_string(number) + " has the wrong payload");
+    return {};
+  }
+
+  /// The best of several windows: the others were disturbed.
+  Result<uint64_t> polls_per_ms() {
+    constexpr int windows = 3;
+    constexpr rk_u64 window_polls = 1u << 18;
+    uint64_t best = 0;
+    for (int window = 0; window < windows; ++window) {
+      const rk_u64 first = load(device_.polls);
+      const auto begin = Clock::now();
+      if (!wait_for([&] { return load(device_.polls) - first >= window_polls; }, step_timeout))
+        return failure("the probe kernel's poll count does not move");
+      const auto duration_ns = static_cast<uint64_t>((Clock::now() - begin) / 1ns);
+      best = std::max(
+          best, (load(device_.polls) - first) * 1'000'000 / std::max(duration_ns, uint64_t{1}));
+    }
+    return best;
+  }
+
+  rk_self_test_host_line& host_;
+  rk_self_test_device_line& device_;
+  cl_event running_;
+};
+
+}  // namespace
+
+Result<SelfTestFigures> run_self_test(cl_context context, cl_device_id device,
+                                      const std::string& options) {
+  RK_TRY(program, build_program(context, device, "kernels/self_test.cl", options));
+  RK_TRY(kernel, make_kernel(program.get(), "rk_self_test"));
+  RK_TRY(queue, make_queue(context, device));
+  RK_TRY(memory, SharedMemory::allocate(context, std::size_t{2} * RK_LINE_BYTES));
+  reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = polls_max;
+  for (cl_uint line = 0; line < 2; ++line)
+    RK_TRY_VOID(check("clSetKernelArgSVMPointer",
+                      cl().clSetKernelArgSVMPointer(
+                          kernel.get(), line, memory.data() + std::size_t{line} * RK_LINE_BYTES)));
+  RK_TRY(event, enqueue_one(queue.get(), kernel.get()));
+  SelfTest test(memory.data(), event.get());
+  const Result<void> flushed = flush(queue.get());
+  Result<SelfTestFigures> figures =
+      flushed.has_value() ? test.run() : Result<SelfTestFigures>(flushed.error());
+  const Result<void> stopped = test.stop();
+  if (event_status(event.get()) > CL_COMPLETE) memory.abandon();
+  if (figures.has_value() && !stopped.has_value()) return stopped.error();
+  return figures;
+}
+
+}  // namespace ringkernel::opencl

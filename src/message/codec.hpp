@@ -1,0 +1,49 @@
+/// Requests and replies to and from FlatBuffers bytes. The only layer that knows FlatBuffers.
+///
+/// Threading: any thread. `plan` keeps a small cache per thread; its result points into it and is
+/// valid until the next `plan` on the same thread.
+/// Errors: nothing is written before the request is known to be right.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ringkernel/limits.hpp"
+#include "ringkernel/message.hpp"
+
+namespace ringkernel::codec {
+
+/// The longest payload that the largest ring takes.
+inline constexpr std::size_t message_bytes_max =
+    RK_RING_RECORD_MAX(ring_bytes_max) - sizeof(rk_record_header);
+
+/// What the op makes of the request's inputs, if everything about the request is right.
+/// Errors: invalid_argument (an operand without its elements), and those of `infer`.
+[[nodiscard]] Result<Inference> check(const Request& request);
+
+struct Skeleton;  // the constant bytes of one kind of request, cached
+
+/// Where the parts of an encoded request will lie: exactly the numbers of the record header.
+struct Plan {
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t command_offset = 0;
+  std::uint32_t prefix_offset = 0;
+  std::uint32_t prefix_bytes = 0;
+  std::uint32_t reply_bytes = 0;
+  const Skeleton* skeleton = nullptr;
+};
+
+/// Checks the request and lays it out. A request like an earlier one of this thread (same op,
+/// shapes and attributes) costs a comparison. Errors: those of `check`, message_too_large.
+[[nodiscard]] Result<Plan> plan(const Request& request);
+
+/// Writes exactly `plan.payload_bytes` to `payload`, which is 64-byte aligned: a FlatBuffers
+/// Request, byte for byte what the FlatBuffers builder makes.
+void encode(const Plan& plan, const Request& request, std::byte* payload) noexcept;
+
+/// Verifies a reply's FlatBuffer like any foreign bytes and gives its tensor, which borrows them.
+/// Errors: truncated_message, malformed_message, message_too_large.
+[[nodiscard]] Result<TensorView> read_reply(std::span<const std::byte> payload);
+
+}  // namespace ringkernel::codec

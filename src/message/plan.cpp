@@ -1,0 +1,80 @@
+#include <cstring>
+
+#include "message/skeleton.hpp"
+
+namespace ringkernel::codec {
+namespace {
+
+/// Skeletons that a thread remembers, about a kilobyte each: a kind belongs to one set, which holds
+/// several, so that two kinds in steady use rarely push each other out.
+constexpr std::size_t sets_max = 64;
+constexpr std::size_t set_skeletons_max = 4;
+
+struct Set {
+  std::array<std::unique_ptr<const Skeleton>, set_skeletons_max> skeletons;
+  std::size_t oldest = 0;
+};
+
+/// Odd constants without structure; sums of products of small extents then fill the high bits.
+constexpr std::array<std::uint64_t, rank_max> factors = {
+    0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x27d4eb2f165667c5,
+    0x85ebca77c2b2ae63, 0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53, 0xd6e8feb86659fd93};
+
+std::uint64_t weigh(const auto& values) noexcept {
+  std::uint64_t sum = values.size();
+  std::size_t i = 0;
+  for (const auto value : values) sum += static_cast<std::uint64_t>(value) * factors[i++];
+  return sum;
+}
+
+std::size_t set_of(const Request& request) noexcept {
+  std::uint64_t hash = static_cast<std::uint64_t>(request.op);
+  for (std::size_t i = 0; i < request.input_count && i < inputs_max; ++i) {
+    const TensorDesc& desc = request.inputs[i].desc;
+    hash = hash * factors[0] + weigh(desc.shape.dims()) + static_cast<std::uint64_t>(desc.dtype);
+  }
+  const OpAttributes& attributes = request.attributes;
+  hash += weigh(attributes.axes.values()) * factors[1] +
+          weigh(attributes.shape.values()) * factors[2] + (attributes.keepdims ? 1 : 0);
+  return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
+}
+
+bool same_kind(const Request& kind, const Request& request) noexcept {
+  if (kind.op != request.op || kind.input_count != request.input_count) return false;
+  for (std::size_t i = 0; i < kind.input_count; ++i) {
+    const TensorView& view = request.inputs[i];
+    if (view.data == nullptr || view.element_count != kind.inputs[i].element_count) return false;
+    if (view.desc != kind.inputs[i].desc) return false;
+  }
+  return kind.attributes == request.attributes;
+}
+
+}  // namespace
+
+Result<Plan> plan(const Request& request) {
+  thread_local std::array<Set, sets_max> sets;
+  Set& set = sets[set_of(request)];
+  for (const std::unique_ptr<const Skeleton>& skeleton : set.skeletons)
+    if (skeleton && same_kind(skeleton->kind, request)) return skeleton->plan;
+  RK_TRY(made, make_skeleton(request));
+  std::unique_ptr<const Skeleton>& replaced = set.skeletons[set.oldest];
+  set.oldest = (set.oldest + 1) % set_skeletons_max;
+  replaced = std::move(made);
+  return replaced->plan;
+}
+
+void encode(const Plan& plan, const Request& request, std::byte* payload) noexcept {
+  const Skeleton& skeleton = *plan.skeleton;
+  const std::byte* constant = skeleton.constant.data();
+  std::uint32_t position = 0;
+  for (std::size_t i = 0; i < skeleton.kind.input_count; ++i) {
+    const Skeleton::Gap& gap = skeleton.gaps[i];
+    std::memcpy(payload + position, constant, gap.offset - position);
+    std::memcpy(payload + gap.offset, request.inputs[i].data, gap.bytes);
+    constant += gap.offset - position;
+    position = gap.offset + gap.bytes;
+  }
+  std::memcpy(payload + position, constant, plan.payload_bytes - position);
+}
+
+}  // namespace ringkernel::codec

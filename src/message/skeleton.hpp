@@ -1,0 +1,32 @@
+/// The constant bytes of one kind of request: everything of its FlatBuffer but the operands' data.
+///
+/// Requests that agree in op, shapes and attributes differ in nothing else, so the buffer is built
+/// once by the FlatBuffers builder and then only copied around the data.
+///
+/// Threading: distinct objects safe, shared objects unsafe.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "message/codec.hpp"
+
+namespace ringkernel::codec {
+
+struct Skeleton {
+  /// Bytes of the payload that `encode` fills from an operand.
+  struct Gap {
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+  };
+
+  Request kind;  ///< op, descriptors and attributes; its views point nowhere
+  Plan plan;
+  std::array<Gap, inputs_max> gaps{};  ///< ascending; `kind.input_count` of them
+  std::vector<std::byte> constant;     ///< the payload without the gaps, in order
+};
+
+/// Checks the request and builds its skeleton.
+[[nodiscard]] Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request);
+
+}  // namespace ringkernel::codec

@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "ops/rules.hpp"
+
+namespace ringkernel::ops {
+
+Result<Shape> broadcast(const OpCall& call, std::span<const std::uint32_t> a,
+                        std::span<const std::uint32_t> b) {
+  const std::size_t rank = std::max(a.size(), b.size());
+  const auto aligned = [rank](std::span<const std::uint32_t> dims, std::size_t dim) {
+    const std::size_t padding = rank - dims.size();
+    return dim < padding ? 1u : dims[dim - padding];
+  };
+  std::array<std::int64_t, rank_max> dims{};
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    const std::uint32_t a_extent = aligned(a, dim);
+    const std::uint32_t b_extent = aligned(b, dim);
+    if (a_extent != b_extent && a_extent != 1 && b_extent != 1)
+      return call_error(Errc::broadcast_failure, call,
+                        "extents " + std::to_string(a_extent) + " and " + std::to_string(b_extent) +
+                            " at aligned dim " + std::to_string(dim));
+    dims[dim] = std::max(a_extent, b_extent);
+  }
+  auto shape = Shape::make(std::span(dims).first(rank));
+  if (!shape) return call_error(Errc::allocation_failure, call, shape.error().detail);
+  return shape;
+}
+
+Result<Inference> infer_unary(const OpCall& call) { return Inference{call.inputs[0], {}}; }
+
+Result<Inference> infer_binary(const OpCall& call) {
+  RK_TRY(shape, broadcast(call, call.inputs[0].shape.dims(), call.inputs[1].shape.dims()));
+  return Inference{{call.inputs[0].dtype, shape}, {}};
+}
+
+}  // namespace ringkernel::ops

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "ops/rules.hpp"
+#include "ringkernel/op.hpp"
+
+namespace ringkernel {
+
+namespace {
+
+constexpr std::array table{
+#define RK_OP(id, name, inputs, attrs, rule) OpInfo{Op::name, #name, inputs, #rule},
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+};
+
+constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+constexpr char lower(char c) noexcept { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Whether `opcode` ("ExpandDims") is the IR spelling of the table's `name` ("expand_dims").
+constexpr bool spells(std::string_view opcode, std::string_view name) noexcept {
+  if (opcode.empty() || !is_upper(opcode.front())) return false;
+  for (const char letter : name) {
+    if (letter == '_') continue;
+    if (opcode.empty() || lower(opcode.front()) != letter) return false;
+    opcode.remove_prefix(1);
+  }
+  return opcode.empty();
+}
+
+Result<void> check_arity(const ops::OpCall& call) {
+  if (call.inputs.size() == call.op.input_count) return {};
+  return ops::call_error(Errc::arity_mismatch, call,
+                         "takes " + std::to_string(call.op.input_count) + " operands, got " +
+                             std::to_string(call.inputs.size()));
+}
+
+Result<void> check_dtypes(const ops::OpCall& call) {
+  for (const TensorDesc& input : call.inputs)
+    if (input.dtype != call.inputs[0].dtype)
+      return ops::call_error(
+          Errc::dtype_mismatch, call,
+          std::string("operands are ") + name(call.inputs[0].dtype) + " and " + name(input.dtype));
+  if (!call.inputs.empty() && call.inputs[0].dtype != DType::f32)
+    return ops::call_error(
+        Errc::invalid_dtype, call,
+        std::string("element type ") + name(call.inputs[0].dtype) + ", supported: f32");
+  return {};
+}
+
+/// `Shape` may have been made from unchecked extents.
+Result<void> check_extents(const ops::OpCall& call) {
+  constexpr std::uint64_t count_max = std::numeric_limits<std::uint32_t>::max();
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    std::uint64_t count = 1;
+    for (std::size_t dim = 0; dim < call.inputs[i].shape.rank(); ++dim) {
+      const std::uint32_t extent = call.inputs[i].shape[dim];
+      if (extent == 0)
+        return ops::call_error(
+            Errc::invalid_dimension, call,
+            "operand " + std::to_string(i) + " has extent 0 at dim " + std::to_string(dim));
+      count *= extent;
+      if (count > count_max)
+        return ops::call_error(Errc::allocation_failure, call,
+                               "operand " + std::to_string(i) + " has more than " +
+                                   std::to_string(count_max) + " elements");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const OpInfo> op_table() noexcept { return table; }
+
+const OpInfo* find_op(std::uint16_t id) noexcept {
+  const auto row = std::ranges::find(table, static_cast<Op>(id), &OpInfo::op);
+  return row == table.end() ? nullptr : &*row;
+}
+
+const OpInfo* find_op(std::string_view name) noexcept {
+  constexpr std::string_view prefix = "tensor.";
+  if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  const auto row = std::ranges::find_if(
+      table, [name](const OpInfo& op) { return op.name == name || spells(name, op.name); });
+  return row == table.end() ? nullptr : &*row;
+}
+
+Result<Inference> infer(Op op, std::span<const TensorDesc> inputs, const OpAttributes& attributes) {
+  const OpInfo* info = find_op(static_cast<std::uint16_t>(op));
+  if (info == nullptr)
+    return Error(Errc::unsupported_operation,
+                 "no op has the id " + std::to_string(static_cast<unsigned>(op)));
+  const ops::OpCall call{*info, inputs, attributes};
+  RK_TRY_VOID(check_arity(call));
+  RK_TRY_VOID(check_dtypes(call));
+  RK_TRY_VOID(check_extents(call));
+  switch (op) {
+#define RK_OP(id, name, inputs, attrs, rule) \
+  case Op::name:                             \
+    return ops::infer_##rule(call);
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+  }
+  return Error(Errc::internal, "the op table has no rule for " + std::string(info->name));
+}
+
+namespace ops {
+
+Error call_error(Errc code, const OpCall& call, const std::string& what) {
+  std::string detail = std::string(call.op.name) + "(";
+  for (std::size_t i = 0; i < call.inputs.size(); ++i)
+    detail += (i == 0 ? "" : ", ") + call.inputs[i].text();
+  return Error(code, detail + "): " + what);
+}
+
+Result<Inference> infer_none(const OpCall&) { return Inference{{DType::none, {}}, {}}; }
+
+}  // namespace ops
+
+}  // namespace ringkernel

@@ -1,0 +1,257 @@
+#include "runtime/kernel_state.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "foundation/assert.hpp"
+#include "ring/geometry.hpp"
+
+namespace ringkernel {
+
+const char* name(KernelStatus status) noexcept {
+  switch (status) {
+    case KernelStatus::created: return "created";
+    case KernelStatus::launched: return "launched";
+    case KernelStatus::active: return "active";
+    case KernelStatus::deactivated: return "deactivated";
+    case KernelStatus::terminating: return "terminating";
+    case KernelStatus::terminated: return "terminated";
+    case KernelStatus::failed: return "failed";
+  }
+  return "unknown";
+}
+
+namespace detail {
+namespace {
+
+static_assert(in_flight_max <= bridge::Pending::slots_max);
+
+bridge::Policy to_policy(Backpressure backpressure) noexcept {
+  switch (backpressure) {
+    case Backpressure::block: return bridge::Policy::block;
+    case Backpressure::reject: return bridge::Policy::reject;
+    case Backpressure::drop_oldest: return bridge::Policy::drop_oldest;
+    case Backpressure::drop_newest: break;
+  }
+  return bridge::Policy::drop_newest;
+}
+
+Result<void> check_ring(const char* which, std::uint32_t bytes) {
+  if (std::has_single_bit(bytes) && bytes >= ring_bytes_min && bytes <= ring_bytes_max) return {};
+  return Error(Errc::invalid_argument, std::string(which) + " is " + std::to_string(bytes) +
+                                           "; it must be a power of two from " +
+                                           std::to_string(ring_bytes_min) + " to " +
+                                           std::to_string(ring_bytes_max));
+}
+
+}  // namespace
+
+Result<void> KernelState::check(const KernelOptions& options) {
+  RK_TRY_VOID(check_ring("input_bytes", options.input_bytes));
+  RK_TRY_VOID(check_ring("output_bytes", options.output_bytes));
+  if (options.in_flight_max == 0 || options.in_flight_max > in_flight_max)
+    return Error(Errc::invalid_argument,
+                 "in_flight_max is " + std::to_string(options.in_flight_max) +
+                     "; it must be from 1 to " + std::to_string(in_flight_max));
+  // A sender that waits is woken when a queued message enters the ring.
+  if (options.backpressure == Backpressure::block && options.queue_max == 0)
+    return Error(Errc::invalid_argument, "queue_max is 0; backpressure 'block' needs at least 1");
+  return {};
+}
+
+KernelState::KernelState(std::shared_ptr<RuntimeState> runtime, std::string id,
+                         const KernelOptions& options)
+    : runtime_(std::move(runtime)), id_(std::move(id)), options_(options) {}
+
+Result<void> KernelState::open(Program& program) {
+  Arena& arena = runtime_->arena();
+  rings_.input_capacity = options_.input_bytes;
+  rings_.output_capacity = options_.output_bytes;
+  RK_TRY(input, arena.allocate(ring_bytes(options_.input_bytes)));
+  Result<std::uint64_t> output = arena.allocate(ring_bytes(options_.output_bytes));
+  if (!output) {
+    arena.free(input, ring_bytes(options_.input_bytes));
+    return std::move(output).error();
+  }
+  rings_.input_offset = input;
+  rings_.output_offset = *output;
+  // Zeroed positions are an empty ring; the data behind them is never read before it is written.
+  std::memset(arena.data() + input, 0, sizeof(rk_ring));
+  std::memset(arena.data() + *output, 0, sizeof(rk_ring));
+  Result<std::uint32_t> kernel = program.executor().attach(rings_);
+  if (!kernel) {
+    arena.free(input, ring_bytes(options_.input_bytes));
+    arena.free(*output, ring_bytes(options_.output_bytes));
+    return std::move(kernel).error();
+  }
+  const bridge::ChannelLimits limits{
+      .in_flight_max = options_.in_flight_max,
+      .queue_max = options_.queue_max,
+      .policy = to_policy(options_.backpressure),
+      .spin_ns = static_cast<std::uint64_t>(runtime_->options().spin_for.count())};
+  program_ = &program;
+  takes_ops_ = program.takes_ops();
+  if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
+  kernel_ = *kernel;
+  counted_before_ = program.executor().telemetry(kernel_);
+  channel_ = std::make_shared<bridge::Channel>(
+      program.executor(), kernel_, RingView::at(arena.data(), input, options_.input_bytes),
+      RingView::at(arena.data(), *output, options_.output_bytes), limits, runtime_->clock(),
+      runtime_->bridge());
+  runtime_->bridge().add(channel_);
+  const std::lock_guard lock(mutex_);
+  status_ = KernelStatus::launched;
+  return {};
+}
+
+KernelStatus KernelState::status() const {
+  const std::lock_guard lock(mutex_);
+  const bool lives = status_ == KernelStatus::launched || status_ == KernelStatus::active ||
+                     status_ == KernelStatus::deactivated;
+  if (lives && (program_->executor().failed() || program_->executor().fault(kernel_) != 0))
+    return KernelStatus::failed;
+  return status_;
+}
+
+Error KernelState::terminated_reason() const { return {Errc::kernel_terminated, "'" + id_ + "'"}; }
+
+KernelMetrics KernelState::metrics() const {
+  const KernelStatus current = status();
+  const std::lock_guard lock(mutex_);
+  if (last_metrics_) {
+    KernelMetrics metrics = *last_metrics_;
+    metrics.status = current;
+    return metrics;
+  }
+  KernelMetrics metrics;
+  metrics.id = id_;
+  metrics.program = options_.program;
+  metrics.status = current;
+  if (channel_ == nullptr) return metrics;
+  const rk_telemetry_block device = program_->executor().telemetry(kernel_);
+  const bridge::ChannelCounters host = channel_->counters();
+  metrics.messages_in = device.messages_in - counted_before_.messages_in;
+  metrics.messages_out = device.messages_out - counted_before_.messages_out;
+  metrics.bytes_in = device.bytes_in - counted_before_.bytes_in;
+  metrics.bytes_out = device.bytes_out - counted_before_.bytes_out;
+  metrics.faults = device.faults - counted_before_.faults;
+  metrics.backpressure_count = device.backpressure_count - counted_before_.backpressure_count;
+  metrics.accepted = host.accepted;
+  metrics.replied = host.replied;
+  metrics.failed = host.failed;
+  metrics.late = host.late;
+  metrics.dropped = host.dropped;
+  metrics.expired = host.expired;
+  metrics.cancelled = host.cancelled;
+  metrics.queued = channel_->queued();
+  metrics.in_flight = channel_->in_flight();
+  return metrics;
+}
+
+// --- messages ---------------------------------------------------------------------------------
+
+void KernelState::Prepared::write(std::byte* payload) const noexcept {
+  if (request != nullptr)
+    codec::encode(plan, *request, payload);
+  else
+    std::copy_n(bytes.data(), bytes.size(), payload);  // an empty message has no data
+}
+
+Result<void> KernelState::prepare(const ContentView& content, const SendOptions& options,
+                                  Prepared& prepared) const {
+  prepared.request = content.request;
+  if (takes_ops_ && content.request == nullptr) {
+    RK_TRY(request, Request::from_bytes(content.bytes));
+    prepared.parsed = request;
+    prepared.request = &*prepared.parsed;
+  }
+  if (!takes_ops_ && content.request != nullptr)
+    return Error(Errc::unsupported_operation,
+                 "program '" + options_.program + "' takes plain bytes, not ops");
+  bridge::Envelope& envelope = prepared.envelope;
+  if (prepared.request != nullptr) {
+    RK_TRY(plan, codec::plan(*prepared.request));
+    prepared.plan = plan;
+    envelope.payload_bytes = plan.payload_bytes;
+    envelope.command_offset = plan.command_offset;
+    envelope.prefix_offset = plan.prefix_offset;
+    envelope.prefix_bytes = plan.prefix_bytes;
+    envelope.reply_bytes = plan.reply_bytes;
+  } else {
+    if (content.bytes.size() > ring_bytes_max)
+      return Error(Errc::message_too_large, std::to_string(content.bytes.size()) + " bytes");
+    prepared.bytes = content.bytes;
+    envelope.payload_bytes = static_cast<std::uint32_t>(content.bytes.size());
+    envelope.reply_bytes = envelope.payload_bytes;
+  }
+  envelope.priority = options.priority;
+  return {};
+}
+
+std::uint64_t KernelState::deadline_ns(const SendOptions& options,
+                                       std::chrono::nanoseconds default_timeout) const noexcept {
+  const auto timeout = options.timeout.count() != 0 ? options.timeout : default_timeout;
+  return timeout.count() != 0 ? runtime_->deadline_ns(timeout) : bridge::no_deadline;
+}
+
+Result<Reply> KernelState::to_reply(bridge::Outcome outcome) const {
+  if (outcome.error) {
+    Error error(outcome.error, std::move(outcome.detail));
+    error.message = outcome.id;
+    if (outcome.fault_detail != 0)
+      error.detail += "device detail " + std::to_string(outcome.fault_detail);
+    return error;
+  }
+  TensorView tensor{{DType::none, {}}, nullptr};
+  if (takes_ops_) {
+    Result<TensorView> read = codec::read_reply(outcome.payload.span());
+    if (!read) {
+      Error error = std::move(read).error();
+      error.message = outcome.id;
+      return error;
+    }
+    tensor = *read;
+  }
+  return Reply(outcome.id, std::move(outcome.payload), tensor);
+}
+
+Result<Reply> KernelState::call(const ContentView& content, const SendOptions& options) {
+  Prepared prepared;
+  RK_TRY_VOID(prepare(content, options, prepared));
+  const auto timeout = runtime_->options().call_timeout;
+  std::uint64_t deadline = 0;
+  for (;;) {
+    Result<MessageId> id =
+        channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
+                         [&](std::byte* payload) { prepared.write(payload); });
+    // The clock is read while the device works. The message needs no deadline of its own: this
+    // thread ends it, wherever it is by then.
+    if (deadline == 0) deadline = deadline_ns(options, timeout);
+    if (id) return to_reply(channel_->wait(*id, deadline));
+    if (!(id.error() == Errc::busy)) return std::move(id).error();
+    RK_TRY_VOID(channel_->wait_for_room(deadline));
+  }
+}
+
+Result<MessageId> KernelState::send(const ContentView& content, const SendOptions& options) {
+  Prepared prepared;
+  RK_TRY_VOID(prepare(content, options, prepared));
+  prepared.envelope.deadline_ns = deadline_ns(options, {});
+  for (;;) {
+    Result<MessageId> id = channel_->submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
+                                            bridge::Executor::Wake::launch,
+                                            [&](std::byte* payload) { prepared.write(payload); });
+    if (id || !(id.error() == Errc::busy)) return id;
+    RK_TRY_VOID(channel_->wait_for_room(prepared.envelope.deadline_ns));
+  }
+}
+
+Result<Reply> KernelState::receive(std::chrono::nanoseconds timeout) {
+  return to_reply(channel_->receive(runtime_->deadline_ns(timeout)));
+}
+
+}  // namespace detail
+}  // namespace ringkernel

@@ -1,0 +1,158 @@
+/// One ring kernel: its lifecycle, its rings in the arena, its channel, and what messages mean on
+/// it.
+///
+///     created --> launched --> active <--> deactivated
+///                     \           \           /
+///                      `--------> terminating --> terminated        failed: the device is lost
+///
+/// Threading: any thread. The state lock is held for a decision, never while waiting.
+/// Ownership: shares the runtime's state.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bridge/bridge.hpp"
+#include "bridge/channel.hpp"
+#include "message/codec.hpp"
+#include "ringkernel/detail/operation.hpp"
+#include "ringkernel/kernel.hpp"
+#include "runtime/program.hpp"
+#include "runtime/runtime_state.hpp"
+
+namespace ringkernel::detail {
+
+/// What a message is made of, borrowed: an op with operands, or plain bytes (`request` is null).
+struct ContentView {
+  const Request* request = nullptr;
+  std::span<const std::byte> bytes;
+
+  ContentView(const Request& op) : request(&op) {}                 // NOLINT: a view
+  ContentView(std::span<const std::byte> plain) : bytes(plain) {}  // NOLINT: a view
+  ContentView(const Content& content)                              // NOLINT: a view
+      : request(std::get_if<Request>(&content)) {
+    if (request == nullptr) bytes = std::get<std::span<const std::byte>>(content);
+  }
+};
+
+/// Told how a deactivation or termination ended.
+using Done = std::function<void(Result<void>)>;
+
+class KernelState : public std::enable_shared_from_this<KernelState> {
+ public:
+  /// Whether the options are acceptable. invalid_argument with the reason.
+  [[nodiscard]] static Result<void> check(const KernelOptions& options);
+
+  KernelState(std::shared_ptr<RuntimeState> runtime, std::string id, const KernelOptions& options);
+  KernelState(const KernelState&) = delete;
+  KernelState& operator=(const KernelState&) = delete;
+  ~KernelState() = default;
+
+  /// created -> launched: rings, a place in the executor, a channel.
+  Result<void> open(Program& program);
+
+  Result<void> activate();
+  /// Starts a deactivation that `Bridge` or `drive` polls to its end.
+  [[nodiscard]] Result<std::unique_ptr<bridge::Watch>> start_deactivate(Done done);
+  /// Starts a termination. nullptr: it is over or under way, and `done` is called when it is.
+  [[nodiscard]] std::unique_ptr<bridge::Watch> start_terminate(const TerminateOptions& options,
+                                                               const Error& reason, Done done);
+  Result<void> deactivate();
+  Result<void> terminate(const TerminateOptions& options, const Error& reason);
+  /// Why a plain termination ends messages.
+  [[nodiscard]] Error terminated_reason() const;
+
+  [[nodiscard]] Result<Reply> call(const ContentView& content, const SendOptions& options);
+  [[nodiscard]] Result<MessageId> send(const ContentView& content, const SendOptions& options);
+  /// `content(i)` gives message i of `count`.
+  template <class Contents>
+  [[nodiscard]] Result<std::size_t> send_all(std::size_t count, Contents&& content,
+                                             const SendOptions& options);
+  [[nodiscard]] Result<Reply> receive(std::chrono::nanoseconds timeout);
+
+  /// A message ready to be submitted: `write` fills its payload.
+  struct Prepared {
+    bridge::Envelope envelope;
+    codec::Plan plan;
+    std::optional<Request> parsed;  // of foreign bytes
+    const Request* request = nullptr;
+    std::span<const std::byte> bytes;
+    void write(std::byte* payload) const noexcept;
+  };
+  /// Checks the content against the program and lays it out; no deadline yet. The result borrows
+  /// `content` and itself: do not move it.
+  Result<void> prepare(const ContentView& content, const SendOptions& options,
+                       Prepared& prepared) const;
+  /// When a message sent at this moment is too late.
+  [[nodiscard]] std::uint64_t deadline_ns(const SendOptions& options,
+                                          std::chrono::nanoseconds default_timeout) const noexcept;
+  /// What the receiver gets of an outcome.
+  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome) const;
+
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] KernelStatus status() const;
+  [[nodiscard]] KernelMetrics metrics() const;
+  [[nodiscard]] bridge::Channel& channel() noexcept { return *channel_; }
+  [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
+
+ private:
+  friend class Deactivation;
+  friend class Termination;
+
+  Result<void> wrong_state(const char* wanted) const;  // state lock held
+  Result<void> drive(bridge::Watch& watch);
+  void finish_termination(bool released, Result<void> result);
+
+  const std::shared_ptr<RuntimeState> runtime_;
+  const std::string id_;
+  const KernelOptions options_;
+
+  Program* program_ = nullptr;  // set by open, as are the six below; gone after shutdown
+  bool takes_ops_ = false;
+  bridge::Executor::Wake call_wake_ = bridge::Executor::Wake::launch;
+  std::uint32_t kernel_ = 0;
+  rk_telemetry_block counted_before_{};  // by the device, for those who had this place before
+  bridge::KernelRings rings_;
+  std::shared_ptr<bridge::Channel> channel_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  KernelStatus status_ = KernelStatus::created;
+  bool deactivating_ = false;
+  bool on_device_ = false;  // the device was told of it at least once
+  Error end_reason_;        // set when it begins to terminate
+  std::vector<Done> on_terminated_;
+  Result<void> termination_;
+  std::optional<KernelMetrics> last_metrics_;
+};
+
+template <class Contents>
+Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
+                                          const SendOptions& options) {
+  const std::uint64_t deadline = deadline_ns(options, {});
+  Prepared prepared;  // of the message that is being written
+  std::size_t sent = 0;
+  while (sent < count) {
+    const auto describe = [&](std::size_t i) -> Result<bridge::Envelope> {
+      RK_TRY_VOID(prepare(content(sent + i), options, prepared));
+      prepared.envelope.deadline_ns = deadline;
+      return prepared.envelope;
+    };
+    const auto write = [&](std::size_t, std::byte* payload) { prepared.write(payload); };
+    Result<std::size_t> accepted = channel_->submit_batch(count - sent, describe, write);
+    if (accepted && *accepted == 0) {  // no room: as a single message, by the policy
+      const Result<MessageId> single = send(content(sent), options);
+      accepted = single ? Result<std::size_t>(1) : Result<std::size_t>(single.error());
+    }
+    if (!accepted) return sent != 0 ? Result<std::size_t>(sent) : accepted;
+    sent += *accepted;
+  }
+  return sent;
+}
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,201 @@
+// State changes of a ring kernel. Those that wait for the device are watches: polled by the bridge
+// for the asynchronous API, by the calling thread for the synchronous one.
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "bridge/idle.hpp"
+#include "ring/geometry.hpp"
+#include "runtime/kernel_state.hpp"
+
+namespace ringkernel::detail {
+
+Result<void> KernelState::wrong_state(const char* wanted) const {
+  if (end_reason_ == Errc::runtime_closed) return end_reason_;
+  return Error(Errc::invalid_state, "kernel '" + id_ + "': " + name(status_) + " -> " + wanted +
+                                        (deactivating_ ? " while it is being deactivated" : ""));
+}
+
+Result<void> KernelState::activate() {
+  const std::lock_guard lock(mutex_);
+  if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
+    return wrong_state("active");
+  if (program_->executor().failed()) return program_->executor().failure();
+  status_ = KernelStatus::active;
+  on_device_ = true;
+  channel_->set_state(RK_KERNEL_RUNNING);
+  return {};
+}
+
+/// active -> deactivated: over when the executor obeys.
+class Deactivation final : public bridge::Watch {
+ public:
+  Deactivation(std::shared_ptr<KernelState> kernel, std::uint32_t epoch, Done done)
+      : kernel_(std::move(kernel)),
+        epoch_(epoch),
+        deadline_ns_(
+            kernel_->runtime_->deadline_ns(kernel_->runtime_->options().termination_timeout)),
+        done_(std::move(done)) {}
+
+  bool poll(std::uint64_t now_ns) override {
+    std::optional<Result<void>> result;
+    {
+      const std::lock_guard lock(kernel_->mutex_);
+      result = look(now_ns);
+      if (!result) return false;
+      kernel_->deactivating_ = false;
+    }
+    done_(std::move(*result));
+    return true;
+  }
+
+ private:
+  /// How it ended, if it has. The state lock is held.
+  std::optional<Result<void>> look(std::uint64_t now_ns) {
+    if (kernel_->status_ != KernelStatus::active) return kernel_->end_reason_;
+    // Here the program exists: it outlives the kernel's termination.
+    const bridge::Executor& executor = kernel_->program_->executor();
+    if (executor.failed()) return executor.failure();
+    if (executor.obeys(kernel_->kernel_, epoch_)) {
+      kernel_->status_ = KernelStatus::deactivated;
+      return Result<void>();
+    }
+    if (now_ns >= deadline_ns_)
+      return Error(Errc::execution_timeout,
+                   "kernel '" + kernel_->id_ + "' was not let go of by the device");
+    return std::nullopt;
+  }
+
+  const std::shared_ptr<KernelState> kernel_;
+  const std::uint32_t epoch_;
+  const std::uint64_t deadline_ns_;
+  const Done done_;
+};
+
+Result<std::unique_ptr<bridge::Watch>> KernelState::start_deactivate(Done done) {
+  const std::lock_guard lock(mutex_);
+  if (status_ != KernelStatus::active || deactivating_) return wrong_state("deactivated").error();
+  deactivating_ = true;
+  const std::uint32_t epoch = channel_->set_state(RK_KERNEL_PAUSED);
+  return std::unique_ptr<bridge::Watch>(
+      new Deactivation(shared_from_this(), epoch, std::move(done)));
+}
+
+/// any -> terminated: close, drain if asked, wait until the device has let go, give everything
+/// back.
+class Termination final : public bridge::Watch {
+ public:
+  Termination(std::shared_ptr<KernelState> kernel, bool drain, std::chrono::nanoseconds timeout,
+              Error reason)
+      : kernel_(std::move(kernel)),
+        drain_(drain),
+        deadline_ns_(kernel_->runtime_->deadline_ns(timeout)),
+        reason_(std::move(reason)) {}
+
+  bool poll(std::uint64_t now_ns) override {
+    bridge::Executor& executor = kernel_->program_->executor();
+    const bool overdue = now_ns >= deadline_ns_;
+    kernel_->channel_->close(reason_);
+    if (drain_ && !kernel_->channel_->idle() && !overdue && !executor.failed()) {
+      (void)kernel_->channel_->try_drain();
+      (void)kernel_->channel_->do_chores(now_ns);
+      return false;
+    }
+    if (!told_) {
+      told_ = true;
+      if (kernel_->on_device_) epoch_ = kernel_->channel_->set_state(RK_KERNEL_ABSENT);
+    }
+    const bool released =
+        !kernel_->on_device_ || executor.failed() || executor.obeys(kernel_->kernel_, epoch_);
+    if (!released && !overdue) return false;
+    if (!kernel_->channel_->try_retire()) return false;
+    kernel_->channel_->fail_all(reason_);
+    if (!kernel_->channel_->idle()) return false;  // somebody else is ending a message right now
+    Result<void> result;
+    if (!released)
+      result =
+          Error(Errc::execution_timeout, "kernel '" + kernel_->id_ +
+                                             "' was not let go of by the device; its rings stay"
+                                             " allocated");
+    kernel_->finish_termination(released && !executor.failed(), std::move(result));
+    return true;
+  }
+
+ private:
+  const std::shared_ptr<KernelState> kernel_;
+  const bool drain_;
+  const std::uint64_t deadline_ns_;
+  const Error reason_;
+  bool told_ = false;
+  std::uint32_t epoch_ = 0;
+};
+
+std::unique_ptr<bridge::Watch> KernelState::start_terminate(const TerminateOptions& options,
+                                                            const Error& reason, Done done) {
+  bool drain = false;
+  {
+    std::unique_lock lock(mutex_);
+    if (status_ == KernelStatus::terminated) {
+      Result<void> result = termination_;
+      lock.unlock();
+      done(std::move(result));
+      return nullptr;
+    }
+    on_terminated_.push_back(std::move(done));
+    if (status_ == KernelStatus::terminating) return nullptr;
+    drain = options.drain && status_ == KernelStatus::active && !deactivating_;
+    status_ = KernelStatus::terminating;
+    end_reason_ = reason;
+  }
+  const auto timeout =
+      options.timeout.count() != 0 ? options.timeout : runtime_->options().termination_timeout;
+  return std::make_unique<Termination>(shared_from_this(), drain, timeout, reason);
+}
+
+void KernelState::finish_termination(bool released, Result<void> result) {
+  KernelMetrics metrics = this->metrics();
+  metrics.in_flight = 0;
+  runtime_->bridge().remove(*channel_);
+  if (released) {
+    program_->executor().detach(kernel_);
+    runtime_->arena().free(rings_.input_offset, ring_bytes(rings_.input_capacity));
+    runtime_->arena().free(rings_.output_offset, ring_bytes(rings_.output_capacity));
+  }
+  std::vector<Done> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    last_metrics_ = std::move(metrics);
+    termination_ = result;
+    status_ = KernelStatus::terminated;
+    waiting.swap(on_terminated_);
+  }
+  runtime_->forget(*this);
+  changed_.notify_all();
+  for (const Done& done : waiting) done(result);
+}
+
+Result<void> KernelState::drive(bridge::Watch& watch) {
+  bridge::IdleStrategy idle;
+  while (!watch.poll(runtime_->clock().now_ns())) {
+    const std::uint64_t sleep_ns = idle.idle();
+    if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
+  }
+  return {};
+}
+
+Result<void> KernelState::deactivate() {
+  Result<void> result;
+  RK_TRY(watch, start_deactivate([&](Result<void> ended) { result = std::move(ended); }));
+  RK_TRY_VOID(drive(*watch));
+  return result;
+}
+
+Result<void> KernelState::terminate(const TerminateOptions& options, const Error& reason) {
+  if (const auto watch = start_terminate(options, reason, [](Result<void>) {}))
+    RK_TRY_VOID(drive(*watch));
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return status_ == KernelStatus::terminated; });
+  return termination_;
+}
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,173 @@
+#include "ringkernel/runtime.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "backend/registry.hpp"
+#include "runtime/kernel_state.hpp"
+#include "runtime/runtime_state.hpp"
+
+namespace ringkernel {
+namespace {
+
+const char* name(BackendTarget target) noexcept {
+  switch (target) {
+    case BackendTarget::cpu: return "cpu";
+    case BackendTarget::gpu: return "gpu";
+    case BackendTarget::automatic: break;
+  }
+  return "automatic";
+}
+
+bool fits(BackendTarget target, std::uint32_t device_kind) noexcept {
+  switch (target) {
+    case BackendTarget::cpu: return device_kind == RK_DEVICE_KIND_CPU;
+    case BackendTarget::gpu: return device_kind == RK_DEVICE_KIND_GPU;
+    case BackendTarget::automatic: break;
+  }
+  return true;
+}
+
+Error no_kernel(std::string_view id) {
+  return {Errc::kernel_not_found, "'" + std::string(id) + "'"};
+}
+
+Result<void> check(const RuntimeOptions& options) {
+  if (options.kernels_per_program == 0 || options.kernels_per_program > kernels_max ||
+      options.kernels_per_program % RK_DOORBELLS_PER_LINE != 0)
+    return Error(Errc::invalid_argument, "kernels_per_program must be a multiple of 16 up to " +
+                                             std::to_string(kernels_max));
+  if (options.drain_records_max == 0)
+    return Error(Errc::invalid_argument, "drain_records_max must not be 0");
+  const bool negative = options.park_after.count() < 0 || options.spin_for.count() < 0 ||
+                        options.call_timeout.count() < 0 || options.termination_timeout.count() < 0;
+  if (negative) return Error(Errc::invalid_argument, "a duration is negative");
+  return {};
+}
+
+/// A device that fits, found but not yet opened.
+struct Candidate {
+  const backend::Backend* backend;
+  std::uint32_t index;
+  rk_device_description description;
+};
+
+/// Every device of the wanted backends, best backend first; why the others do not count goes to
+/// `why`.
+std::vector<Candidate> find_candidates(BackendTarget target, const std::string& backend_name,
+                                       std::string& why) {
+  std::vector<Candidate> candidates;
+  for (const backend::Backend& backend : backend::backends()) {
+    const std::string name(backend.name());
+    if (!backend_name.empty() && backend_name != name) continue;
+    if (const auto lines = backend.report())
+      for (const std::string& line : *lines) why += "\n  " + name + ": " + line;
+    const auto count = backend.device_count();
+    if (!count) {
+      why += "\n  " + name + ": " + count.error().text();
+      continue;
+    }
+    for (std::uint32_t index = 0; index < *count; ++index) {
+      const auto description = backend.describe(index);
+      if (!description)
+        why +=
+            "\n  " + name + " device " + std::to_string(index) + ": " + description.error().text();
+      else if (fits(target, description->kind))
+        candidates.push_back({&backend, index, *description});
+      else
+        why += "\n  " + name + ": '" + description->name + "' is another kind of device";
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return a.backend->score() > b.backend->score();
+  });
+  return candidates;
+}
+
+}  // namespace
+
+Result<RingKernelRuntime> RuntimeBuilder::build() const {
+  RK_TRY_VOID(check(options_));
+  std::string why;
+  const std::vector<Candidate> candidates = find_candidates(target_, backend_, why);
+  rk_device_options device_options{};
+  device_options.executors_max = programs_max;
+  device_options.arena_bytes = options_.arena_bytes;
+  // An index names one device; without one the first that opens is taken.
+  const std::size_t end = device_ ? std::size_t{*device_} + 1 : candidates.size();
+  for (std::size_t i = device_.value_or(0); i < std::min(end, candidates.size()); ++i) {
+    const Candidate& candidate = candidates[i];
+    Result<backend::Device> device = candidate.backend->open(candidate.index, device_options);
+    if (!device) {
+      const std::string text = device.error().text();
+      if (!(device.error() == Errc::backend_unavailable)) return std::move(device).error();
+      why += "\n  " + std::string(candidate.backend->name()) + ": '" + candidate.description.name +
+             "': " + text;
+      continue;
+    }
+    RK_TRY(device_state, device->state());
+    return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
+        options_, std::string(candidate.backend->name()), candidate.description.name,
+        std::move(*device), device_state));
+  }
+  return Error(Errc::backend_unavailable,
+               std::string("target '") + name(target_) + "'" +
+                   (backend_.empty() ? "" : ", backend '" + backend_ + "'") +
+                   (device_ ? ", device " + std::to_string(*device_) : "") +
+                   "; tried:" + (why.empty() ? " nothing" : why));
+}
+
+RingKernelRuntime& RingKernelRuntime::operator=(RingKernelRuntime&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_) (void)shutdown();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+RingKernelRuntime::~RingKernelRuntime() {
+  if (state_) (void)shutdown();
+}
+
+Result<Kernel> RingKernelRuntime::launch(std::string_view id, const KernelOptions& options) {
+  RK_TRY(state, state_->launch(id, options));
+  return Kernel(std::move(state));
+}
+
+Result<Kernel> RingKernelRuntime::launch(std::string_view id, Dim3 grid, Dim3 block,
+                                         const KernelOptions& options) {
+  const auto single = [](const Dim3& dim) { return dim.x == 1 && dim.y == 1 && dim.z == 1; };
+  const auto text = [](const Dim3& dim) {
+    return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
+  };
+  if (!single(grid) || !single(block))
+    return Error(Errc::limit_exceeded, "grid " + text(grid) + ", block " + text(block) +
+                                           "; an executor has 1x1x1 work-groups of 1x1x1");
+  return launch(id, options);
+}
+
+Kernel RingKernelRuntime::find(std::string_view id) const { return Kernel(state_->find(id)); }
+
+Result<Kernel> RingKernelRuntime::kernel(std::string_view id) const {
+  auto state = state_->find(id);
+  if (state == nullptr) return no_kernel(id);
+  return Kernel(std::move(state));
+}
+
+std::vector<std::string> RingKernelRuntime::kernels() const { return state_->ids(); }
+
+Result<KernelStatus> RingKernelRuntime::status(std::string_view id) const {
+  RK_TRY(found, kernel(id));
+  return found.status();
+}
+
+Result<KernelMetrics> RingKernelRuntime::metrics(std::string_view id) const {
+  RK_TRY(found, kernel(id));
+  return found.metrics();
+}
+
+RuntimeMetrics RingKernelRuntime::metrics() const { return state_->metrics(); }
+
+Result<void> RingKernelRuntime::shutdown() { return state_->shutdown(); }
+
+}  // namespace ringkernel

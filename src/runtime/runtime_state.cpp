@@ -1,0 +1,162 @@
+#include "runtime/runtime_state.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "runtime/kernel_state.hpp"
+
+namespace ringkernel::detail {
+
+RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
+                           std::string device_name, backend::Device device,
+                           const rk_device_state& device_state)
+    : options_(options),
+      backend_name_(std::move(backend_name)),
+      device_name_(std::move(device_name)),
+      device_(std::move(device)),
+      arena_(std::in_place, static_cast<std::byte*>(device_state.arena), device_state.arena_bytes),
+      bridge_(clock_) {
+  bridge_.start();
+}
+
+RuntimeState::~RuntimeState() { (void)shutdown(); }
+
+std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const noexcept {
+  const std::uint64_t now_ns = clock_.now_ns();
+  const auto wait_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
+  return wait_ns >= bridge::no_deadline - now_ns ? bridge::no_deadline : now_ns + wait_ns;
+}
+
+Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
+                                                          const KernelOptions& options) {
+  if (id.empty() || id.size() > kernel_id_length_max)
+    return Error(Errc::invalid_argument, "an id has 1 to " + std::to_string(kernel_id_length_max) +
+                                             " characters, this one " + std::to_string(id.size()));
+  RK_TRY_VOID(KernelState::check(options));
+  auto kernel = std::make_shared<KernelState>(shared_from_this(), std::string(id), options);
+  {
+    const std::lock_guard lock(registry_mutex_);
+    if (closed_) return Error(Errc::runtime_closed, "launch of '" + std::string(id) + "'");
+    if (!kernels_.emplace(id, kernel).second)
+      return Error(Errc::kernel_exists, "'" + std::string(id) + "'");
+    ++launching_;
+  }
+  Result<void> opened = [&]() -> Result<void> {
+    RK_TRY(program_of_kernel, program(options.program));
+    return kernel->open(*program_of_kernel);
+  }();
+  if (!opened) forget(*kernel);
+  {
+    const std::lock_guard lock(registry_mutex_);
+    --launching_;
+  }
+  launched_.notify_all();
+  if (!opened) return std::move(opened).error();
+  if (options.auto_activate) {
+    if (Result<void> activated = kernel->activate(); !activated) {
+      (void)kernel->terminate({}, activated.error());
+      return std::move(activated).error();
+    }
+  }
+  return kernel;
+}
+
+bool RuntimeState::post_build(std::function<void()> build) {
+  const std::lock_guard lock(registry_mutex_);  // shutdown joins the builder behind "closed"
+  if (closed_) return false;
+  boost::asio::post(builder_, std::move(build));
+  return true;
+}
+
+std::shared_ptr<KernelState> RuntimeState::find(std::string_view id) const {
+  const std::lock_guard lock(registry_mutex_);
+  const auto found = kernels_.find(id);
+  if (found == kernels_.end() || found->second->status() == KernelStatus::created) return nullptr;
+  return found->second;
+}
+
+std::vector<std::string> RuntimeState::ids() const {
+  const std::lock_guard lock(registry_mutex_);
+  std::vector<std::string> ids;
+  for (const auto& [id, kernel] : kernels_) ids.push_back(id);
+  return ids;
+}
+
+Result<Program*> RuntimeState::program(const std::string& name) {
+  const std::lock_guard lock(programs_mutex_);
+  if (!device_) return Error(Errc::runtime_closed, "program '" + name + "'");
+  const auto found = programs_.find(name);
+  if (found != programs_.end()) return found->second.get();
+  if (programs_.size() == programs_max)
+    return Error(Errc::limit_exceeded,
+                 "a runtime has at most " + std::to_string(programs_max) + " programs");
+  const bridge::ExecutorLimits limits{.kernel_capacity = options_.kernels_per_program,
+                                      .drain_records_max = options_.drain_records_max};
+  RK_TRY(opened, Program::open(*device_, *arena_, name, limits, options_.park_after, clock_));
+  Program* const program = opened.get();
+  programs_.emplace(name, std::move(opened));
+  bridge_.add(program->executor());
+  return program;
+}
+
+void RuntimeState::forget(const KernelState& kernel) {
+  std::shared_ptr<KernelState> last;  // goes after the lock
+  const std::lock_guard lock(registry_mutex_);
+  const auto found = kernels_.find(kernel.id());
+  if (found == kernels_.end() || found->second.get() != &kernel) return;
+  last = std::move(found->second);
+  kernels_.erase(found);
+}
+
+RuntimeMetrics RuntimeState::metrics() const {
+  RuntimeMetrics metrics;
+  metrics.backend = backend_name_;
+  metrics.device = device_name_;
+  metrics.transfer = "zero_copy";
+  metrics.kernels = ids().size();
+  metrics.arena_bytes = arena_->bytes();
+  metrics.arena_free_bytes = arena_->free_bytes();
+  metrics.arena_largest_free_bytes = arena_->largest_free_bytes();
+  const std::lock_guard lock(programs_mutex_);
+  metrics.executors = programs_.size();
+  for (const auto& [name, program] : programs_)
+    metrics.slices += program->executor().slices_launched();
+  return metrics;
+}
+
+Result<void> RuntimeState::shutdown() {
+  const std::lock_guard shutting_down(shutdown_mutex_);
+  std::vector<std::shared_ptr<KernelState>> kernels;
+  {
+    std::unique_lock lock(registry_mutex_);
+    closed_ = true;
+    launched_.wait(lock, [this] { return launching_ == 0; });
+    for (const auto& [id, kernel] : kernels_) kernels.push_back(kernel);
+  }
+  Result<void> result;
+  const Error reason(Errc::runtime_closed, "the runtime was shut down");
+  for (const auto& kernel : kernels)
+    if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
+  builder_.join();
+  bridge_.stop();
+  const std::lock_guard lock(programs_mutex_);
+  const auto timeout_ns = static_cast<std::uint64_t>(options_.termination_timeout.count());
+  bool returned = true;
+  for (const auto& [name, program] : programs_) {
+    if (Result<void> stopped = program->executor().stop(timeout_ns); !stopped) {
+      result = stopped;
+      returned = false;
+    }
+  }
+  if (!returned) {
+    // A slice that does not return still works on the arena: it must outlive it.
+    for (auto& [name, program] : programs_) (void)program.release();
+    if (device_) (void)new backend::Device(std::move(*device_));
+  }
+  programs_.clear();
+  device_.reset();
+  return result;
+}
+
+}  // namespace ringkernel::detail

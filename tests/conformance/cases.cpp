@@ -1,0 +1,192 @@
+#include "conformance/cases.hpp"
+
+#include <cmath>
+
+#include "support/attributes.hpp"
+#include "support/stress.hpp"
+
+namespace ringkernel::test {
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+constexpr int rounds = 24;
+
+std::int64_t up_to(Dice& dice, std::uint64_t most) {
+  return static_cast<std::int64_t>(1 + dice.below(most));
+}
+
+Shape shape_of(const Dims& dims) { return Shape::make(dims).value(); }
+
+/// `rank` extents, together at most about 2000 elements.
+Dims random_dims(Dice& dice, std::size_t rank) {
+  constexpr std::uint64_t most[] = {1, 2000, 44, 12, 6, 4, 3, 3, 2};
+  Dims dims(rank);
+  for (std::int64_t& dim : dims) dim = up_to(dice, most[rank]);
+  return dims;
+}
+
+/// `dims` with some extents made 1 and some leading dims left out: broadcasts to `dims`.
+Dims random_part(Dims dims, Dice& dice) {
+  for (std::int64_t& dim : dims)
+    if (dice.hits(30)) dim = 1;
+  dims.erase(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(dice.below(dims.size() + 1)));
+  return dims;
+}
+
+/// Elements from -1 to 1, or from 0 to 1, of 24 random bits.
+Tensor random_tensor(const Dims& dims, Dice& dice, bool is_signed = true) {
+  Tensor tensor{shape_of(dims), {}};
+  tensor.elements.resize(tensor.shape.element_count());
+  for (float& element : tensor.elements) {
+    element = static_cast<float>(dice.below(1 << 24)) / (1 << 24);
+    if (is_signed && dice.hits(50)) element = -element;
+  }
+  return tensor;
+}
+
+// One function for each rule of ops.def: the cases of an op with that rule.
+
+std::vector<Case> none_cases(Op, Dice&) { return {}; }
+
+std::vector<Case> unary_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 3; ++round)
+      cases.push_back({op, {random_tensor(random_dims(dice, rank), dice)}, {}});
+  return cases;
+}
+
+std::vector<Case> binary_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank) {
+    const Dims dims = random_dims(dice, rank);
+    const Tensor whole = random_tensor(dims, dice);
+    const Tensor part = random_tensor(random_part(dims, dice), dice);
+    cases.push_back({op, {whole, random_tensor(dims, dice)}, {}});
+    cases.push_back({op, {whole, random_tensor({}, dice)}, {}});
+    cases.push_back({op, {whole, part}, {}});
+    cases.push_back({op, {part, whole}, {}});
+    cases.push_back({op, {part, random_tensor(random_part(dims, dice), dice)}, {}});
+  }
+  // Each operand broadcasts the other.
+  cases.push_back({op, {random_tensor({3, 1, 5}, dice), random_tensor({4, 1}, dice)}, {}});
+  return cases;
+}
+
+/// Batches of small matrices; in every third round one pair whose depth can take several blocks of
+/// the sum.
+std::vector<Case> matmul_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (int round = 0; round < rounds; ++round) {
+    const bool is_deep = round % 3 == 0;
+    Dims batch(is_deep ? 0 : dice.below(4));
+    for (std::int64_t& dim : batch) dim = up_to(dice, 3);
+    const std::int64_t depth = up_to(dice, is_deep ? 300 : 24);
+    Dims a = random_part(batch, dice);
+    Dims b = random_part(batch, dice);
+    a.insert(a.end(), {up_to(dice, 12), depth});
+    b.insert(b.end(), {depth, up_to(dice, is_deep ? 40 : 20)});
+    const bool is_signed = dice.hits(50);
+    cases.push_back(
+        {op, {random_tensor(a, dice, is_signed), random_tensor(b, dice, is_signed)}, {}});
+  }
+  return cases;
+}
+
+/// Every rank, with random axes in random spelling, and without axes.
+std::vector<Case> reduce_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank) {
+    for (int round = 0; round < 4; ++round) {
+      Dims axes;
+      for (std::size_t axis = 0; axis < rank && round != 0; ++axis)
+        if (dice.hits(50))
+          axes.push_back(static_cast<std::int64_t>(axis) -
+                         (dice.hits(50) ? static_cast<std::int64_t>(rank) : 0));
+      const Dims dims = random_dims(dice, rank);
+      cases.push_back(
+          {op, {random_tensor(dims, dice, dice.hits(50))}, reducing(IntList(axes), dice.hits(50))});
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> reduce_all_cases(Op op, Dice& dice) {
+  std::vector<Case> cases = unary_cases(op, dice);
+  // Around the ends of the chunks that a sum is made of.
+  for (const std::int64_t count : {255, 256, 257, 512, 8191, 20'000})
+    cases.push_back({op, {random_tensor({count}, dice, dice.hits(50))}, {}});
+  return cases;
+}
+
+std::vector<Case> reshape_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (int round = 0; round < rounds; ++round) {
+    const Tensor x = random_tensor(random_dims(dice, dice.below(5)), dice);
+    const auto count = static_cast<std::int64_t>(x.shape.element_count());
+    std::int64_t factor = up_to(dice, 8);
+    while (count % factor != 0) --factor;
+    cases.push_back({op, {x}, shaped({count / factor, 1, factor})});
+    cases.push_back({op, {x}, shaped({factor, -1})});
+  }
+  cases.push_back({op, {random_tensor({1, 1}, dice)}, shaped({})});
+  return cases;
+}
+
+std::vector<Case> fill_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    cases.push_back({op, {random_tensor({}, dice)}, shaped(IntList(random_dims(dice, rank)))});
+  return cases;
+}
+
+std::vector<Values> values_of(const std::vector<Tensor>& tensors) {
+  std::vector<Values> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.values());
+  return values;
+}
+
+}  // namespace
+
+Request Case::request() const {
+  Request request;
+  request.op = op;
+  request.input_count = static_cast<std::uint32_t>(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    request.inputs[i] = {inputs[i].shape, inputs[i].elements};
+  request.attributes = attributes;
+  return request;
+}
+
+Values Case::expected() const { return reference(op, values_of(inputs), attributes); }
+
+Values Case::magnitudes() const {
+  std::vector<Values> values = values_of(inputs);
+  for (Values& input : values)
+    for (double& element : input.elements) element = std::abs(element);
+  return reference(op, values, attributes);
+}
+
+std::string Case::text() const {
+  std::string text(name_of(op));
+  for (const Tensor& input : inputs) text += " " + input.shape.text();
+  return text;
+}
+
+std::string_view name_of(Op op) { return find_op(static_cast<std::uint16_t>(op))->name; }
+
+std::vector<Case> cases_of(Op op) {
+  Dice dice(cases_seed, static_cast<std::uint64_t>(op));
+  switch (op) {
+#define RK_OP(id, name, inputs, attrs, rule) \
+  case Op::name:                             \
+    return rule##_cases(op, dice);
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+  }
+  return {};
+}
+
+}  // namespace ringkernel::test

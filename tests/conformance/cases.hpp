@@ -1,0 +1,46 @@
+/// Operands and attributes for every op of the table, drawn by the op's rule: an op whose rule has
+/// no cases does not compile, and one that gets none fails `Cases.CoverEveryOpThatComputes`.
+///
+/// Threading: distinct objects safe, shared objects unsafe.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringkernel/message.hpp"
+#include "support/reference_ops.hpp"
+
+namespace ringkernel::test {
+
+/// Every run draws the same cases; change it to draw others.
+inline constexpr std::uint64_t cases_seed = 20261121;
+
+struct Tensor {
+  Shape shape;
+  std::vector<float> elements;
+
+  [[nodiscard]] Values values() const { return {shape, {elements.begin(), elements.end()}}; }
+};
+
+struct Case {
+  Op op;
+  std::vector<Tensor> inputs;
+  OpAttributes attributes;
+
+  /// Borrows the elements.
+  [[nodiscard]] Request request() const;
+  /// By the definition of the op.
+  [[nodiscard]] Values expected() const;
+  /// The same without signs: what rounding can do to a result in which terms cancel.
+  [[nodiscard]] Values magnitudes() const;
+  /// "matmul [2, 3] [3, 4]".
+  [[nodiscard]] std::string text() const;
+};
+
+[[nodiscard]] std::string_view name_of(Op op);
+
+/// Always the same for an op; none for noop, which has neither operands nor a result.
+[[nodiscard]] std::vector<Case> cases_of(Op op);
+
+}  // namespace ringkernel::test

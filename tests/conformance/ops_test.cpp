@@ -1,0 +1,108 @@
+// Every op through the public API on every backend: right by its definition, and the same bytes in
+// every run and everywhere.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "conformance/cases.hpp"
+#include "support/backends.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+/// Every op that computes. Only noop does not: it has neither operands nor a result to compare.
+std::vector<Op> computing_ops() {
+  std::vector<Op> ops;
+  for (const OpInfo& info : op_table())
+    if (info.op != Op::noop) ops.push_back(info.op);
+  return ops;
+}
+
+TEST(Cases, CoverEveryOpThatComputes) {
+  for (const Op op : computing_ops()) EXPECT_FALSE(cases_of(op).empty()) << name_of(op);
+}
+
+using OpOnBackend = std::tuple<const char*, Op>;
+
+std::string label(const ::testing::TestParamInfo<OpOnBackend>& info) {
+  return std::string(std::get<0>(info.param)) + "_" + std::string(name_of(std::get<1>(info.param)));
+}
+
+/// All tests share one runtime for each backend, opened by the first test that needs it, with the
+/// active kernel "ops" on it.
+class EveryOp : public ::testing::TestWithParam<OpOnBackend> {
+ protected:
+  static void SetUpTestSuite() { std::cout << "seed of the cases: " << cases_seed << '\n'; }
+  static void TearDownTestSuite() { runtimes.clear(); }
+
+  void SetUp() override {
+    const auto& runtime = runtime_on(backend());
+    if (!runtime && runtime.error() == Errc::backend_unavailable && backend() != "native")
+      GTEST_SKIP() << runtime.error().text();
+    ASSERT_TRUE(runtime) << runtime.error().text();
+  }
+
+  [[nodiscard]] static std::string_view backend() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static std::vector<Case> cases() { return cases_of(std::get<1>(GetParam())); }
+  [[nodiscard]] static Result<Reply> call(std::string_view backend, const Case& example) {
+    return runtime_on(backend)->call("ops", example.request());
+  }
+
+ private:
+  [[nodiscard]] static Result<RingKernelRuntime> open(std::string_view backend) {
+    auto runtime = RingKernelRuntime::builder().backend(std::string(backend)).build();
+    if (runtime) RK_TRY_VOID(runtime->launch("ops", {.auto_activate = true}));
+    return runtime;
+  }
+  [[nodiscard]] static Result<RingKernelRuntime>& runtime_on(std::string_view backend) {
+    const auto found = runtimes.find(backend);
+    return found != runtimes.end() ? found->second
+                                   : runtimes.emplace(backend, open(backend)).first->second;
+  }
+
+  static inline std::map<std::string_view, Result<RingKernelRuntime>> runtimes;
+};
+
+/// |got - want| <= 1e-6 (1 + |want|), where |want| is taken before anything cancels: docs/OPS.md.
+void expect_close(const TensorView& got, const Values& want, const Values& bound) {
+  ASSERT_EQ(got.desc, (TensorDesc{DType::f32, want.shape}));
+  ASSERT_EQ(got.floats().size(), want.elements.size());
+  for (std::size_t i = 0; i < want.elements.size(); ++i)
+    ASSERT_NEAR(got.floats()[i], want.elements[i], 1e-6 * (1 + bound.elements[i]))
+        << "element " << i;
+}
+
+TEST_P(EveryOp, ComputesWhatItsDefinitionSays) {
+  for (const Case& example : cases()) {
+    SCOPED_TRACE(example.text());
+    const auto reply = call(backend(), example);
+    ASSERT_TRUE(reply) << reply.error().text();
+    expect_close(reply->tensor(), example.expected(), example.magnitudes());
+  }
+}
+
+TEST_P(EveryOp, GivesTheBytesOfTheNativeBackendInEveryRun) {
+  for (const Case& example : cases()) {
+    SCOPED_TRACE(example.text());
+    const auto expected = call("native", example);
+    ASSERT_TRUE(expected) << expected.error().text();
+    for (int run = 0; run < 2; ++run) {
+      const auto reply = call(backend(), example);
+      ASSERT_TRUE(reply) << reply.error().text();
+      ASSERT_TRUE(std::ranges::equal(reply->bytes(), expected->bytes())) << "run " << run;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, EveryOp,
+                         ::testing::Combine(::testing::ValuesIn(backend_names),
+                                            ::testing::ValuesIn(computing_ops())),
+                         label);
+
+}  // namespace
+}  // namespace ringkernel::test

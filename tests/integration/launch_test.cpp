@@ -1,0 +1,213 @@
+// What `build` and `launch` refuse, with which code and text, and that a refusal leaves nothing
+// behind.
+#include <gmock/gmock.h>
+
+#include "support/backends.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Error build_error(const RuntimeOptions& options) {
+  auto runtime = OnEachBackend::open_on("native", options);
+  return runtime ? Error() : runtime.error();
+}
+
+TEST(RuntimeOptionsCheck, RefusesKernelCountsThatDoNotFillLines) {
+  for (const std::uint32_t count : {0u, 1u, 15u, 1040u})
+    EXPECT_EQ(build_error({.kernels_per_program = count}), Errc::invalid_argument) << count;
+  EXPECT_FALSE(build_error({.kernels_per_program = 16}).code);
+}
+
+TEST(RuntimeOptionsCheck, RefusesNegativeDurationsAndAnEmptyDrain) {
+  EXPECT_EQ(build_error({.park_after = -1ns}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.spin_for = -1ns}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.drain_records_max = 0}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.call_timeout = -1ns}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.termination_timeout = -1ns}), Errc::invalid_argument);
+}
+
+TEST(RuntimeBuilder, AnUnavailableTargetIsE6002WithWhatWasTried) {
+  const auto runtime =
+      RingKernelRuntime::builder().target(BackendTarget::gpu).backend("native").build();
+  ASSERT_TRUE(runtime.has_error());
+  EXPECT_EQ(runtime.error(), Errc::backend_unavailable);
+  EXPECT_THAT(runtime.error().text(), HasSubstr("E6002"));
+  EXPECT_THAT(runtime.error().detail, HasSubstr("gpu"));
+  EXPECT_THAT(runtime.error().detail, HasSubstr("host threads"));
+}
+
+TEST(RuntimeBuilder, AnUnknownBackendOrDeviceIsE6002) {
+  const auto backend = RingKernelRuntime::builder().backend("abacus").build();
+  ASSERT_TRUE(backend.has_error());
+  EXPECT_EQ(backend.error(), Errc::backend_unavailable);
+  EXPECT_THAT(backend.error().detail, HasSubstr("abacus"));
+  const auto device = RingKernelRuntime::builder().backend("native").device(7).build();
+  ASSERT_TRUE(device.has_error());
+  EXPECT_EQ(device.error(), Errc::backend_unavailable);
+}
+
+RK_ON_EACH_BACKEND(Launch);
+
+Error launch_error(RingKernelRuntime& runtime, std::string_view id, const KernelOptions& options) {
+  const auto kernel = runtime.launch(id, options);
+  return kernel ? Error() : kernel.error();
+}
+
+TEST_P(Launch, RefusesRingsThatAreNoPowerOfTwoOrBeyondTheLimits) {
+  auto runtime = open();
+  for (const std::uint32_t bytes : {0u, 2048u, 5000u, 0x80000000u}) {
+    const Error input = launch_error(runtime, "a", {.program = "echo", .input_bytes = bytes});
+    EXPECT_EQ(input, Errc::invalid_argument) << bytes;
+    EXPECT_THAT(input.detail, HasSubstr("input_bytes"));
+    const Error output = launch_error(runtime, "a", {.program = "echo", .output_bytes = bytes});
+    EXPECT_EQ(output, Errc::invalid_argument) << bytes;
+    EXPECT_THAT(output.detail, HasSubstr("output_bytes"));
+  }
+  EXPECT_TRUE(runtime.kernels().empty());
+}
+
+TEST_P(Launch, TakesInFlightLimitsUpToTheMostAndNoFurther) {
+  auto runtime = open();
+  const auto most = static_cast<std::uint32_t>(in_flight_max);
+  EXPECT_EQ(launch_error(runtime, "a", {.program = "echo", .in_flight_max = 0}),
+            Errc::invalid_argument);
+  EXPECT_EQ(launch_error(runtime, "a", {.program = "echo", .in_flight_max = most + 1}),
+            Errc::invalid_argument);
+  auto kernel = runtime.launch("a", {.program = "echo", .in_flight_max = most});
+  ASSERT_TRUE(kernel) << kernel.error().text();
+}
+
+// A sender that waits for room is woken when a queued message enters the ring: there must be a
+// queue.
+TEST_P(Launch, BlockingNeedsAQueue) {
+  auto runtime = open();
+  EXPECT_EQ(launch_error(runtime, "a", {.program = "echo", .queue_max = 0}),
+            Errc::invalid_argument);
+  EXPECT_TRUE(runtime.launch(
+      "a", {.program = "echo", .queue_max = 0, .backpressure = Backpressure::reject}));
+}
+
+TEST_P(Launch, RefusesIdsThatAreEmptyOrTooLong) {
+  auto runtime = open();
+  EXPECT_EQ(launch_error(runtime, "", {.program = "echo"}), Errc::invalid_argument);
+  const std::string longest(kernel_id_length_max, 'x');
+  EXPECT_TRUE(runtime.launch(longest, {.program = "echo"}));
+  EXPECT_EQ(launch_error(runtime, longest + "x", {.program = "echo"}), Errc::invalid_argument);
+}
+
+TEST_P(Launch, RefusesASecondKernelWithTheSameId) {
+  auto runtime = open();
+  Kernel first = runtime.launch("a", {.program = "echo"}).value();
+  EXPECT_EQ(launch_error(runtime, "a", {.program = "echo"}), Errc::kernel_exists);
+  EXPECT_EQ(first.status(), KernelStatus::launched);
+  EXPECT_THAT(runtime.kernels(), ElementsAre("a"));
+}
+
+TEST_P(Launch, AnUnknownProgramLeavesTheIdAndTheArenaFree) {
+  auto runtime = open();
+  const std::uint64_t free_bytes = runtime.metrics().arena_free_bytes;
+  const Error error = launch_error(runtime, "a", {.program = "no such program"});
+  EXPECT_EQ(error, Errc::program_not_found) << error.text();
+  EXPECT_THAT(error.detail, HasSubstr("no such program"));
+  EXPECT_EQ(runtime.metrics().arena_free_bytes, free_bytes);
+  EXPECT_TRUE(runtime.launch("a", {.program = "echo"}));
+}
+
+TEST_P(Launch, AnExhaustedArenaIsE6004UntilAKernelEnds) {
+  auto runtime = open({.arena_bytes = 4 << 20, .kernels_per_program = 16});
+  Kernel first = runtime.launch("first", {.program = "echo"}).value();
+  const std::uint64_t free_bytes = runtime.metrics().arena_free_bytes;
+  const KernelOptions large{.program = "echo", .input_bytes = 1 << 20, .output_bytes = 1 << 20};
+  Kernel second = runtime.launch("second", large).value();
+  const Error error = launch_error(runtime, "third", large);
+  EXPECT_EQ(error, Errc::allocation_failure);
+  EXPECT_THAT(error.text(), HasSubstr("E6004"));
+  EXPECT_THAT(runtime.kernels(), ElementsAre("first", "second"));
+  second.terminate().value();
+  EXPECT_EQ(runtime.metrics().arena_free_bytes, free_bytes);
+  EXPECT_TRUE(runtime.launch("third", large));
+}
+
+TEST_P(Launch, RefusesMoreKernelsThanTheExecutorServes) {
+  auto runtime = open({.kernels_per_program = 16});
+  const KernelOptions small{
+      .program = "echo", .input_bytes = 4096, .output_bytes = 4096, .in_flight_max = 4};
+  for (int i = 0; i < 16; ++i) ASSERT_TRUE(runtime.launch("k" + std::to_string(i), small));
+  const std::uint64_t free_bytes = runtime.metrics().arena_free_bytes;
+  const Error error = launch_error(runtime, "one too many", small);
+  EXPECT_EQ(error, Errc::limit_exceeded);
+  EXPECT_THAT(error.detail, HasSubstr("16"));
+  EXPECT_EQ(runtime.metrics().arena_free_bytes, free_bytes);
+  runtime.terminate("k3").value();
+  EXPECT_TRUE(runtime.launch("one too many", small));
+}
+
+TEST_P(Launch, RefusesMoreThanOneWorkGroupOrWorkItemWithTheLimit) {
+  auto runtime = open();
+  for (const auto& [grid, block] :
+       {std::pair{Dim3{2, 1, 1}, Dim3{}}, {Dim3{}, Dim3{1, 64, 1}}, {Dim3{}, Dim3{1, 1, 0}}}) {
+    const auto kernel = runtime.launch("a", grid, block);
+    ASSERT_TRUE(kernel.has_error());
+    EXPECT_EQ(kernel.error(), Errc::limit_exceeded);
+    EXPECT_THAT(kernel.error().detail, HasSubstr("1x1x1"));
+  }
+  EXPECT_TRUE(runtime.launch("a", Dim3{}, Dim3{}, {.program = "echo"}));
+}
+
+TEST_P(Launch, PresetsLaunch) {
+  auto runtime = open(RuntimeOptions::production());
+  for (KernelOptions options : {KernelOptions::production(), KernelOptions::low_latency(),
+                                KernelOptions::high_throughput()}) {
+    options.program = "echo";
+    Kernel kernel = active(runtime, "a", options);
+    EXPECT_EQ(number_of(kernel.call(numbered(5)).value()), 5u);
+    kernel.terminate().value();
+  }
+}
+
+TEST_P(Launch, TwoProgramsLiveSideBySide) {
+  auto runtime = open();
+  Kernel echo = active(runtime, "echo", {.program = "echo"});
+  Kernel core = active(runtime, "core", {.program = "core"});
+  const std::vector<float> x{1, 2, 3};
+  EXPECT_EQ(number_of(echo.call(numbered(9)).value()), 9u);
+  EXPECT_THAT(core.call(ops::add(x, x)).value().floats(), ElementsAre(2, 4, 6));
+  EXPECT_EQ(runtime.metrics().executors, 2u);
+}
+
+TEST_P(Launch, ByIdOperationsAnswerForUnknownKernels) {
+  auto runtime = open();
+  const auto message = numbered(1);
+  EXPECT_EQ(runtime.activate("x").error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.deactivate("x").error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.terminate("x").error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.call("x", Bytes(message)).error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.send("x", Bytes(message)).error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.receive("x", 1ms).error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.status("x").error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.metrics("x").error(), Errc::kernel_not_found);
+  EXPECT_EQ(runtime.kernel("x").error(), Errc::kernel_not_found);
+}
+
+TEST_P(Launch, ByIdOperationsServeAKernelWithoutItsHandle) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.launch("a", {.program = "echo"}));
+  const auto message = numbered(7);
+  runtime.activate("a").value();
+  EXPECT_EQ(runtime.status("a").value(), KernelStatus::active);
+  EXPECT_EQ(number_of(runtime.call("a", Bytes(message)).value()), 7u);
+  const MessageId id = runtime.send("a", Bytes(message)).value();
+  EXPECT_EQ(runtime.receive("a", 10s).value().id(), id);
+  EXPECT_EQ(runtime.metrics("a").value().replied, 2u);
+  EXPECT_EQ(runtime.kernel("a").value().id(), "a");
+  runtime.deactivate("a").value();
+  runtime.terminate("a").value();
+  EXPECT_TRUE(runtime.kernels().empty());
+}
+
+}  // namespace
+}  // namespace ringkernel::test

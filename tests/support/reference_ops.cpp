@@ -1,0 +1,189 @@
+#include "support/reference_ops.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace ringkernel::test {
+
+namespace {
+
+using Index = std::vector<std::size_t>;
+using Inputs = std::span<const Values>;
+
+Shape shape_of(const Index& dims) {
+  const std::vector<std::int64_t> extents(dims.begin(), dims.end());
+  return Shape::make(extents).value();
+}
+
+Index dims_of(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
+
+/// The index of the element that lies at `position` in row-major order.
+Index index_at(const Index& dims, std::size_t position) {
+  Index index(dims.size());
+  for (std::size_t dim = dims.size(); dim-- > 0; position /= dims[dim])
+    index[dim] = position % dims[dim];
+  return index;
+}
+
+std::size_t position_of(const Index& dims, const Index& index) {
+  std::size_t position = 0;
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) position = position * dims[dim] + index[dim];
+  return position;
+}
+
+/// A tensor of shape `dims`, element by element.
+Values build(const Index& dims, const std::function<double(const Index&)>& element) {
+  Values result{shape_of(dims), {}};
+  for (std::size_t i = 0; i < result.shape.element_count(); ++i)
+    result.elements.push_back(element(index_at(dims, i)));
+  return result;
+}
+
+double at(const Values& tensor, const Index& index) {
+  return tensor.elements[position_of(dims_of(tensor.shape), index)];
+}
+
+/// The element of `dims` that stands for `index` of a shape that `dims` is broadcast to.
+Index unbroadcast(const Index& dims, const Index& index) {
+  Index own(dims.size());
+  for (std::size_t dim = 0; dim < dims.size(); ++dim)
+    own[dim] = dims[dim] == 1 ? 0 : index[index.size() - dims.size() + dim];
+  return own;
+}
+
+Index broadcast(Index a, Index b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  b.insert(b.begin(), a.size() - b.size(), 1);
+  for (std::size_t dim = 0; dim < a.size(); ++dim) a[dim] = std::max(a[dim], b[dim]);
+  return a;
+}
+
+Values binary(Inputs inputs, const std::function<double(double, double)>& combine) {
+  const Index a = dims_of(inputs[0].shape);
+  const Index b = dims_of(inputs[1].shape);
+  return build(broadcast(a, b), [&](const Index& index) {
+    return combine(at(inputs[0], unbroadcast(a, index)), at(inputs[1], unbroadcast(b, index)));
+  });
+}
+
+Values unary(Inputs inputs, const std::function<double(double)>& map) {
+  Values result = inputs[0];
+  std::ranges::transform(result.elements, result.elements.begin(), map);
+  return result;
+}
+
+/// Sums, and by how many elements each of them was made.
+struct Sums {
+  Values values;
+  double count;
+};
+
+Sums sum_over(const Values& input, const OpAttributes& attributes) {
+  const Index dims = dims_of(input.shape);
+  const bool all = attributes.axes.count() == 0;
+  std::vector<bool> is_reduced(dims.size(), all);
+  for (const std::int64_t axis : attributes.axes.values())
+    is_reduced[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(dims.size())
+                                                 : axis)] = true;
+  const auto project = [&](const Index& index, bool extents) {
+    Index kept;
+    for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+      if (!is_reduced[dim]) kept.push_back(index[dim]);
+      if (is_reduced[dim] && attributes.keepdims && !all) kept.push_back(extents ? 1 : 0);
+    }
+    return kept;
+  };
+  const Index out_dims = project(dims, true);
+  Sums sums{build(out_dims, [](const Index&) { return 0.0; }), 0};
+  for (std::size_t i = 0; i < input.elements.size(); ++i)
+    sums.values.elements[position_of(out_dims, project(index_at(dims, i), false))] +=
+        input.elements[i];
+  sums.count = static_cast<double>(input.elements.size() / sums.values.elements.size());
+  return sums;
+}
+
+Values reference_noop(Inputs, const OpAttributes&) { return {}; }
+
+Values reference_add(Inputs inputs, const OpAttributes&) { return binary(inputs, std::plus<>()); }
+
+Values reference_mul(Inputs inputs, const OpAttributes&) {
+  return binary(inputs, std::multiplies<>());
+}
+
+Values reference_relu(Inputs inputs, const OpAttributes&) {
+  return unary(inputs, [](double x) { return x > 0 ? x : 0.0; });
+}
+
+Values reference_matmul(Inputs inputs, const OpAttributes&) {
+  Index a_batch = dims_of(inputs[0].shape);
+  Index b_batch = dims_of(inputs[1].shape);
+  const std::size_t rows = a_batch[a_batch.size() - 2];
+  const std::size_t depth = a_batch.back();
+  const std::size_t columns = b_batch.back();
+  a_batch.resize(a_batch.size() - 2);
+  b_batch.resize(b_batch.size() - 2);
+  Index dims = broadcast(a_batch, b_batch);
+  dims.insert(dims.end(), {rows, columns});
+  return build(dims, [&](const Index& index) {
+    const Index batch(index.begin(), index.end() - 2);
+    Index a = unbroadcast(a_batch, batch);
+    Index b = unbroadcast(b_batch, batch);
+    a.insert(a.end(), {index[index.size() - 2], 0});
+    b.insert(b.end(), {0, index.back()});
+    double sum = 0;
+    for (std::size_t k = 0; k < depth; ++k) {
+      a.back() = k;
+      b[b.size() - 2] = k;
+      sum += at(inputs[0], a) * at(inputs[1], b);
+    }
+    return sum;
+  });
+}
+
+Values reference_sum(Inputs inputs, const OpAttributes& attributes) {
+  return sum_over(inputs[0], attributes).values;
+}
+
+Values reference_mean(Inputs inputs, const OpAttributes& attributes) {
+  Sums sums = sum_over(inputs[0], attributes);
+  for (double& element : sums.values.elements) element /= sums.count;
+  return sums.values;
+}
+
+Values reference_sum_all(Inputs inputs, const OpAttributes&) {
+  return sum_over(inputs[0], {}).values;
+}
+
+Values reference_reshape(Inputs inputs, const OpAttributes& attributes) {
+  const std::span<const std::int64_t> wanted = attributes.shape.values();
+  Index dims(wanted.begin(), wanted.end());
+  std::size_t known = 1;
+  for (const std::int64_t extent : wanted)
+    if (extent > 0) known *= static_cast<std::size_t>(extent);
+  for (std::size_t dim = 0; dim < dims.size(); ++dim)
+    if (wanted[dim] == -1) dims[dim] = inputs[0].elements.size() / known;
+  return {shape_of(dims), inputs[0].elements};
+}
+
+Values reference_copy(Inputs inputs, const OpAttributes&) { return inputs[0]; }
+
+Values reference_fill(Inputs inputs, const OpAttributes& attributes) {
+  const std::span<const std::int64_t> dims = attributes.shape.values();
+  return build(Index(dims.begin(), dims.end()),
+               [&](const Index&) { return inputs[0].elements[0]; });
+}
+
+}  // namespace
+
+Values reference(Op op, std::span<const Values> inputs, const OpAttributes& attributes) {
+  switch (op) {
+#define RK_OP(id, name, input_count, attrs, rule) \
+  case Op::name:                                  \
+    return reference_##name(inputs, attributes);
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+  }
+  return {};
+}
+
+}  // namespace ringkernel::test

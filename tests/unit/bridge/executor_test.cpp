@@ -1,0 +1,164 @@
+// The host's end of an executor: slices are launched when they are needed, and only then.
+#include <gmock/gmock.h>
+
+#include "unit/bridge/simulated_device.hpp"
+
+namespace ringkernel::bridge::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+class ExecutorTest : public SimulatedBridge {};
+
+TEST_F(ExecutorTest, GivesIndicesUntilItsLimitAndAgainAfterDetach) {
+  for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(executor.attach({}).value(), i);
+  const auto full = executor.attach({});
+  ASSERT_TRUE(full.has_error());
+  EXPECT_EQ(full.error(), Errc::limit_exceeded);
+  EXPECT_THAT(full.error().detail, ::testing::HasSubstr("16"));
+  executor.detach(7);
+  EXPECT_EQ(executor.attach({}).value(), 7u);
+}
+
+TEST_F(ExecutorTest, LaunchesOneSliceForManyRings) {
+  for (int i = 0; i < 3; ++i) executor.wake(Executor::Wake::launch);
+  EXPECT_THAT(device.launched, ElementsAre(1));
+  EXPECT_FALSE(executor.parked());
+  device.work();
+  EXPECT_TRUE(executor.parked());
+  executor.wake(Executor::Wake::launch);
+  EXPECT_THAT(device.launched, ElementsAre(2));
+  EXPECT_EQ(executor.slices_launched(), 2u);
+}
+
+TEST_F(ExecutorTest, ARefusedLaunchIsItsFailure) {
+  device.refuses_launches = true;
+  executor.wake(Executor::Wake::launch);
+  EXPECT_TRUE(executor.failed());
+  EXPECT_EQ(executor.failure(), Errc::device_error);
+  EXPECT_EQ(executor.failure().detail, "the launch was refused");
+}
+
+TEST_F(ExecutorTest, TheFirstFailureStays) {
+  device.refuses_launches = true;
+  executor.wake(Executor::Wake::launch);
+  device.lost = true;
+  executor.check();
+  EXPECT_EQ(executor.failure().detail, "the launch was refused");
+}
+
+TEST_F(ExecutorTest, CheckAsksTheDevice) {
+  executor.check();
+  EXPECT_FALSE(executor.failed());
+  device.lost = true;
+  executor.check();
+  EXPECT_EQ(executor.failure().detail, "the device was lost");
+}
+
+TEST_F(ExecutorTest, LaunchesNothingAfterStop) {
+  EXPECT_TRUE(executor.stop(0));
+  executor.wake(Executor::Wake::launch);
+  executor.wake(Executor::Wake::run_on_caller);
+  EXPECT_TRUE(device.launched.empty());
+  EXPECT_TRUE(executor.stop(0));
+}
+
+TEST_F(ExecutorTest, StopEndsASliceThatHasWork) {
+  const auto channel = make_channel();
+  ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+  EXPECT_TRUE(executor.stop(0));
+  EXPECT_TRUE(executor.parked());
+  EXPECT_FALSE(executor.left_work());
+}
+
+TEST_F(ExecutorTest, ObeysWhenASliceHasSeenTheState) {
+  const auto channel = make_channel({}, false);
+  const std::uint32_t epoch = channel->set_state(RK_KERNEL_RUNNING);
+  EXPECT_FALSE(executor.obeys(channel->kernel(), epoch));
+  device.work();
+  EXPECT_TRUE(executor.obeys(channel->kernel(), epoch));
+}
+
+TEST_F(ExecutorTest, RunsTheSliceOfACallerOnItsThread) {
+  const auto channel = make_channel();
+  device.runs_callers = true;
+  const auto id =
+      submit(*channel, 5, envelope(64), Receiver::waiter, nullptr, Executor::Wake::run_on_caller);
+  EXPECT_TRUE(device.launched.empty());
+  EXPECT_EQ(channel->wait(id.value(), no_deadline).payload.data()[0], std::byte{5});
+}
+
+TEST_F(ExecutorTest, LaunchesWhereTheDeviceCannotRunOnTheCaller) {
+  const auto channel = make_channel();
+  ASSERT_TRUE(
+      submit(*channel, 5, envelope(64), Receiver::mailbox, nullptr, Executor::Wake::run_on_caller));
+  EXPECT_EQ(device.launched.size(), 1u);
+  device.work();
+  EXPECT_THAT(replies(*channel), ElementsAre(5));
+}
+
+// A caller that runs a slice does not serve everybody else for ever: the rest is the next slice's.
+TEST_F(ExecutorTest, ACallersSliceLeavesTheRestToTheNextOne) {
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (int i = 0; i < 4; ++i) channels.push_back(make_channel({}, false));
+  for (const auto& channel : channels)
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(submit(*channel, i, envelope(1)));
+  device.work();  // absent kernels: nothing is taken
+  // Running, but nobody is woken: the caller's slice finds 120 records.
+  for (const auto& channel : channels) executor.set_state(channel->kernel(), RK_KERNEL_RUNNING);
+  device.runs_callers = true;
+  executor.wake(Executor::Wake::run_on_caller);
+  EXPECT_EQ(device.launched.size(), 1u);
+  std::uint64_t taken = 0;
+  for (const auto& channel : channels) taken += executor.telemetry(channel->kernel()).messages_in;
+  EXPECT_GE(taken, RK_EAGER_RECORDS_MAX);
+  EXPECT_LT(taken, 120u);
+  device.work();
+  for (const auto& channel : channels) EXPECT_EQ(replies(*channel).size(), 30u);
+}
+
+TEST_F(ExecutorTest, PollsTheOutputsThatWereRung) {
+  const auto first = make_channel();
+  const auto second = make_channel();
+  ASSERT_TRUE(submit(*second, 1, envelope(64)));
+  device.work();
+  std::vector<std::uint32_t> rung;
+  const auto refuse = [&](std::uint32_t kernel) {
+    rung.push_back(kernel);
+    return false;
+  };
+  EXPECT_EQ(executor.poll_outputs(refuse), 1u);
+  EXPECT_EQ(executor.poll_outputs([&](std::uint32_t kernel) { return !refuse(kernel); }), 1u);
+  EXPECT_EQ(executor.poll_outputs(refuse), 0u);
+  EXPECT_THAT(rung, ElementsAre(second->kernel(), second->kernel()));
+}
+
+TEST_F(ExecutorTest, CountsWhatTheDeviceCounts) {
+  const auto channel = make_channel();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit(*channel, i, envelope(64)));
+  device.work();
+  const rk_telemetry_block counted = executor.telemetry(channel->kernel());
+  EXPECT_EQ(counted.messages_in, 3u);
+  EXPECT_EQ(counted.messages_out, 3u);
+  EXPECT_EQ(counted.bytes_in, 3u * 128);
+}
+
+class BudgetedExecutor : public SimulatedBridge {
+ protected:
+  BudgetedExecutor() : SimulatedBridge({.kernel_capacity = 16, .slice_records_max = 16}) {}
+};
+
+TEST_F(BudgetedExecutor, ASliceThatUsedUpItsBudgetIsFollowedByTheNext) {
+  const auto channel = make_channel();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(submit(*channel, i, envelope(64)));
+  EXPECT_EQ(device.work(), 1u);
+  EXPECT_TRUE(executor.left_work());
+  EXPECT_EQ(executor.telemetry(channel->kernel()).messages_in, 16u);
+  channel->do_chores(clock.now);
+  EXPECT_EQ(device.work(), 1u);
+  EXPECT_FALSE(executor.left_work());
+  EXPECT_EQ(replies(*channel).size(), 20u);
+}
+
+}  // namespace
+}  // namespace ringkernel::bridge::test

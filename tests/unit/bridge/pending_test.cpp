@@ -1,0 +1,113 @@
+#include "bridge/pending.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace ringkernel::bridge::test {
+namespace {
+
+MessageId take(Pending& pending) {
+  return pending.acquire(Receiver::waiter, ~std::uint64_t{0}, nullptr).value();
+}
+
+TEST(Pending, GivesEachSlotOnceAndThenNone) {
+  Pending pending(4);
+  std::set<MessageId> ids;
+  for (int i = 0; i < 4; ++i) ids.insert(take(pending));
+  EXPECT_EQ(ids.size(), 4u);
+  EXPECT_FALSE(ids.contains(0));
+  EXPECT_FALSE(pending.available());
+  EXPECT_FALSE(pending.acquire(Receiver::waiter, 0, nullptr));
+  EXPECT_EQ(pending.in_use(), 4u);
+}
+
+TEST(Pending, OneClaimWins) {
+  Pending pending(1);
+  const MessageId id = take(pending);
+  bool asleep = true;
+  EXPECT_TRUE(pending.armed(id));
+  EXPECT_NE(pending.claim(id, &asleep), nullptr);
+  EXPECT_FALSE(asleep);
+  EXPECT_FALSE(pending.armed(id));
+  EXPECT_EQ(pending.claim(id, &asleep), nullptr);
+}
+
+// The reply to a message that was given up must not reach the message that has its slot by then.
+TEST(Pending, AnOldIdNeverFindsTheSlotsNextMessage) {
+  Pending pending(1);
+  const MessageId old = take(pending);
+  bool asleep = false;
+  pending.release(*pending.claim(old, &asleep));
+  const MessageId young = take(pending);
+  EXPECT_NE(old, young);
+  EXPECT_EQ(old & 0xffff, young & 0xffff);
+  EXPECT_EQ(pending.claim(old, &asleep), nullptr);
+  EXPECT_NE(pending.claim(young, &asleep), nullptr);
+}
+
+TEST(Pending, AnIdFromNowhereFindsNothing) {
+  Pending pending(2);
+  (void)take(pending);
+  bool asleep = false;
+  for (const MessageId id : {MessageId{0}, MessageId{1}, MessageId{0xffff}, ~MessageId{0},
+                             MessageId{1} << 16 | 1, MessageId{1} << 16 | 2})
+    EXPECT_EQ(pending.claim(id, &asleep), nullptr) << id;
+}
+
+TEST(Pending, AFinishedSlotIsDoneUntilItIsReleased) {
+  Pending pending(1);
+  const MessageId id = take(pending);
+  bool asleep = false;
+  Slot* const slot = pending.claim(id, &asleep);
+  EXPECT_FALSE(pending.done(id));
+  pending.finish(*slot, asleep);
+  EXPECT_TRUE(pending.done(id));
+  EXPECT_EQ(pending.in_use(), 1u);
+  pending.release(*slot);
+  EXPECT_FALSE(pending.done(id));
+  EXPECT_EQ(pending.in_use(), 0u);
+}
+
+TEST(Pending, ASleeperIsWokenByTheFinish) {
+  Pending pending(1);
+  const MessageId id = take(pending);
+  EXPECT_TRUE(pending.sleep(id));
+  bool asleep = false;
+  Slot* const slot = pending.claim(id, &asleep);
+  EXPECT_TRUE(asleep);
+  EXPECT_FALSE(pending.stay_awake(id));
+  EXPECT_FALSE(slot->wake_up.try_acquire());
+  pending.finish(*slot, asleep);
+  EXPECT_TRUE(slot->wake_up.try_acquire());
+}
+
+TEST(Pending, WhoStaysAwakeGetsNoToken) {
+  Pending pending(1);
+  const MessageId id = take(pending);
+  EXPECT_TRUE(pending.sleep(id));
+  EXPECT_TRUE(pending.stay_awake(id));
+  bool asleep = true;
+  Slot* const slot = pending.claim(id, &asleep);
+  pending.finish(*slot, asleep);
+  EXPECT_FALSE(slot->wake_up.try_acquire());
+  EXPECT_FALSE(pending.sleep(id));
+}
+
+TEST(Pending, AVisitSeesTheArmedAndTheSleepingOnly) {
+  Pending pending(8);
+  const MessageId armed = take(pending);
+  const MessageId sleeping = take(pending);
+  const MessageId claimed = take(pending);
+  const MessageId released = take(pending);
+  EXPECT_TRUE(pending.sleep(sleeping));
+  bool asleep = false;
+  EXPECT_NE(pending.claim(claimed, &asleep), nullptr);
+  pending.release(*pending.claim(released, &asleep));
+  std::set<MessageId> seen;
+  pending.for_each_armed([&](MessageId id, Slot&) { seen.insert(id); });
+  EXPECT_EQ(seen, (std::set{armed, sleeping}));
+}
+
+}  // namespace
+}  // namespace ringkernel::bridge::test

@@ -1,0 +1,136 @@
+// The orders of accumulation that docs/OPS.md writes down, spelled out in plain scalar C++: the
+// kernels must give these bits, so a change of order cannot slip in.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "support/attributes.hpp"
+#include "unit/kernels/hand_built_message.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& elements) {
+  std::vector<std::uint32_t> bits;
+  for (const float element : elements) bits.push_back(std::bit_cast<std::uint32_t>(element));
+  return bits;
+}
+
+std::vector<float> run(const Programs& programs, Op op, std::span<const Tensor> inputs,
+                       const OpAttributes& attributes = {}) {
+  HandBuiltMessage message(op, inputs, attributes);
+  EXPECT_EQ(message.run(programs), success);
+  return message.result();
+}
+
+float chunk_sum(std::span<const float> chunk) {
+  std::array<float, 16> lanes{};
+  for (std::size_t i = 0; i < chunk.size(); ++i) lanes[i % 16] += chunk[i];
+  for (std::size_t width = 8; width != 0; width /= 2)
+    for (std::size_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  return lanes[0];
+}
+
+/// Sums of equal weight meet as in a binary counter; the rest is added from light to heavy.
+float tree_sum(std::span<const float> elements) {
+  struct Partial {
+    std::size_t weight;
+    float sum;
+  };
+  std::vector<Partial> partials;
+  const auto merge_last_two = [&partials] {
+    const Partial light = partials.back();
+    partials.pop_back();
+    partials.back() = {partials.back().weight + light.weight, partials.back().sum + light.sum};
+  };
+  for (std::size_t begin = 0; begin < elements.size(); begin += 256) {
+    const std::size_t length = std::min<std::size_t>(256, elements.size() - begin);
+    partials.push_back({1, chunk_sum(elements.subspan(begin, length))});
+    while (partials.size() > 1 && partials.end()[-2].weight == partials.back().weight)
+      merge_last_two();
+  }
+  while (partials.size() > 1) merge_last_two();
+  return partials[0].sum;
+}
+
+float blocked_dot(const Tensor& a, const Tensor& b, std::size_t row, std::size_t column) {
+  const std::size_t depth = a.shape[1];
+  const std::size_t columns = b.shape[1];
+  float total = 0;
+  for (std::size_t begin = 0; begin < depth; begin += 128) {
+    float block = 0;
+    for (std::size_t k = begin; k < std::min(begin + 128, depth); ++k)
+      block = std::fma(a.elements[row * depth + k], b.elements[k * columns + column], block);
+    total += block;
+  }
+  return total;
+}
+
+class Order : public testing::Test {
+ protected:
+  std::mt19937 random{5};
+};
+
+TEST_F(Order, OfSumsIsTheWrittenTree) {
+  for (const std::uint32_t n : {1u, 16u, 17u, 256u, 257u, 600u, 1024u, 1900u, 100001u}) {
+    const Tensor input = random_tensor({n}, random);
+    const std::vector<float> expected{tree_sum(input.elements)};
+    for (const Programs& programs : available_programs()) {
+      SCOPED_TRACE(programs.level + " n " + std::to_string(n));
+      EXPECT_EQ(bits_of(run(programs, Op::sum_all, {&input, 1})), bits_of(expected));
+      EXPECT_EQ(bits_of(run(programs, Op::sum, {&input, 1}, reducing({0}))), bits_of(expected));
+    }
+  }
+}
+
+TEST_F(Order, OfMeansIsTheSumDividedOnce) {
+  const Tensor input = random_tensor({7, 301}, random);
+  std::vector<float> expected;
+  for (std::size_t row = 0; row < 7; ++row)
+    expected.push_back(tree_sum(std::span(input.elements).subspan(row * 301, 301)) / 301.0f);
+  for (const Programs& programs : available_programs())
+    EXPECT_EQ(bits_of(run(programs, Op::mean, {&input, 1}, reducing({1}))), bits_of(expected));
+}
+
+// Outer axes, with neighbours summed side by side, and a reduction over two separate dims.
+TEST_F(Order, OfSumsOverOtherAxesIsTheTreeOverTheirRowMajorIndex) {
+  const Tensor input = random_tensor({20, 19, 18}, random);
+  std::vector<float> over_first, over_outer;
+  for (std::size_t j = 0; j < 19 * 18; ++j) {
+    std::vector<float> column;
+    for (std::size_t i = 0; i < 20; ++i) column.push_back(input.elements[i * 19 * 18 + j]);
+    over_first.push_back(tree_sum(column));
+  }
+  for (std::size_t j = 0; j < 19; ++j) {
+    std::vector<float> plane;
+    for (std::size_t i = 0; i < 20; ++i)
+      for (std::size_t k = 0; k < 18; ++k) plane.push_back(input.elements[(i * 19 + j) * 18 + k]);
+    over_outer.push_back(tree_sum(plane));
+  }
+  for (const Programs& programs : available_programs()) {
+    EXPECT_EQ(bits_of(run(programs, Op::sum, {&input, 1}, reducing({0}))), bits_of(over_first));
+    EXPECT_EQ(bits_of(run(programs, Op::sum, {&input, 1}, reducing({0, 2}))), bits_of(over_outer));
+  }
+}
+
+TEST_F(Order, OfMatmulIsAscendingInBlocksOf128) {
+  const std::array<std::uint32_t, 3> sizes[] = {
+      {1, 64, 32}, {3, 300, 17}, {12, 128, 32}, {13, 129, 33}, {30, 500, 70}};
+  for (const auto& [rows, depth, columns] : sizes) {
+    const Tensor inputs[] = {random_tensor({rows, depth}, random),
+                             random_tensor({depth, columns}, random)};
+    std::vector<float> expected;
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < columns; ++column)
+        expected.push_back(blocked_dot(inputs[0], inputs[1], row, column));
+    for (const Programs& programs : available_programs()) {
+      SCOPED_TRACE(programs.level + " K " + std::to_string(depth));
+      EXPECT_EQ(bits_of(run(programs, Op::matmul, inputs)), bits_of(expected));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringkernel::test

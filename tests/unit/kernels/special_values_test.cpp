@@ -1,0 +1,131 @@
+// NaN, infinities, signed zeros and subnormal numbers, in vectors and in the tails behind them.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "support/attributes.hpp"
+#include "unit/kernels/hand_built_message.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float subnormal = std::numeric_limits<float>::denorm_min();
+
+class SpecialValues : public testing::TestWithParam<std::size_t> {
+ protected:
+  /// `values` repeated up to the length under test.
+  [[nodiscard]] Tensor repeated(std::vector<float> values) const {
+    const std::size_t period = values.size();
+    while (values.size() < GetParam()) values.push_back(values[values.size() - period]);
+    values.resize(GetParam());
+    return {{static_cast<std::uint32_t>(values.size())}, values};
+  }
+
+  /// Runs the op everywhere; NaN equals NaN, zeros differ by sign.
+  static void expect(Op op, std::span<const Tensor> inputs, const std::vector<float>& expected,
+                     const OpAttributes& attributes = {}) {
+    HandBuiltMessage message(op, inputs, attributes);
+    for (const Programs& programs : available_programs()) {
+      SCOPED_TRACE(programs.level);
+      message.reset();
+      ASSERT_EQ(message.run(programs), success);
+      const std::vector<float> result = message.result();
+      ASSERT_EQ(result.size(), expected.size());
+      for (std::size_t i = 0; i < result.size(); ++i) {
+        if (std::isnan(expected[i])) {
+          EXPECT_TRUE(std::isnan(result[i])) << i;
+        } else {
+          EXPECT_EQ(std::bit_cast<std::uint32_t>(result[i]),
+                    std::bit_cast<std::uint32_t>(expected[i]))
+              << i << ": " << result[i] << ", expected " << expected[i];
+        }
+      }
+    }
+  }
+};
+
+TEST_P(SpecialValues, ReluGivesPlusZeroForWhatIsNotPositive) {
+  const Tensor input =
+      repeated({nan, -0.0f, 0.0f, -infinity, infinity, -1, 2, subnormal, -subnormal});
+  const Tensor output = repeated({0, 0, 0, 0, infinity, 0, 2, subnormal, 0});
+  expect(Op::relu, {&input, 1}, output.elements);
+}
+
+TEST_P(SpecialValues, AddFollowsIeee) {
+  const Tensor inputs[] = {repeated({nan, infinity, infinity, -0.0f, -0.0f, subnormal, 3.4e38f}),
+                           repeated({1, -infinity, 1, -0.0f, 0.0f, subnormal, 3.4e38f})};
+  const Tensor output = repeated({nan, nan, infinity, -0.0f, 0, 2 * subnormal, infinity});
+  expect(Op::add, inputs, output.elements);
+}
+
+TEST_P(SpecialValues, MulFollowsIeee) {
+  const Tensor inputs[] = {repeated({nan, infinity, -infinity, -1, subnormal, 1e-20f}),
+                           repeated({0, 0, 2, 0, 0.5f, 1e-20f})};
+  const Tensor output = repeated({nan, nan, -infinity, -0.0f, 0, 1e-20f * 1e-20f});
+  expect(Op::mul, inputs, output.elements);
+}
+
+TEST_P(SpecialValues, SumPropagatesNanAndInfinity) {
+  Tensor input = repeated({1});
+  input.elements.back() = infinity;
+  expect(Op::sum_all, {&input, 1}, {infinity});
+  expect(Op::mean, {&input, 1}, {infinity}, reducing({0}));
+  input.elements.front() = nan;
+  expect(Op::sum_all, {&input, 1}, {nan});
+}
+
+TEST_P(SpecialValues, SumOfMinusZerosIsPlusZero) {
+  const Tensor input = repeated({-0.0f});
+  expect(Op::sum_all, {&input, 1}, {0.0f});
+}
+
+TEST_P(SpecialValues, MovesKeepEveryBit) {
+  const float signalling = std::bit_cast<float>(0x7fa00001u);
+  const float payload = std::bit_cast<float>(0xffc12345u);
+  const Tensor input = repeated({-0.0f, subnormal, infinity, payload, signalling});
+  for (const auto& [op, attributes] :
+       {std::pair{Op::copy, OpAttributes{}}, std::pair{Op::reshape, shaped({1, -1})}}) {
+    HandBuiltMessage message(op, {&input, 1}, attributes);
+    for (const Programs& programs : available_programs()) {
+      message.reset();
+      ASSERT_EQ(message.run(programs), success);
+      const std::vector<float> result = message.result();
+      for (std::size_t i = 0; i < result.size(); ++i)
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(result[i]),
+                  std::bit_cast<std::uint32_t>(input.elements[i]))
+            << programs.level << " " << i;
+    }
+  }
+}
+
+TEST_P(SpecialValues, FillKeepsEveryBit) {
+  const Tensor signalling{{}, {std::bit_cast<float>(0x7fa00001u)}};
+  HandBuiltMessage message(Op::fill, {&signalling, 1},
+                           shaped({static_cast<std::int64_t>(GetParam())}));
+  for (const Programs& programs : available_programs()) {
+    message.reset();
+    ASSERT_EQ(message.run(programs), success);
+    for (const float element : message.result())
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(element), 0x7fa00001u) << programs.level;
+  }
+}
+
+TEST_P(SpecialValues, MatmulDoesNotSkipZerosThatMeetNan) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  Tensor b{{2, n}, std::vector<float>(2 * n, 1.0f)};
+  b.elements[n - 1] = nan;
+  const Tensor inputs[] = {{{1, 2}, {0, 1}}, b};
+  std::vector<float> expected(n, 1.0f);
+  expected[n - 1] = nan;
+  expect(Op::matmul, inputs, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, SpecialValues, testing::Values(9, 16, 41),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace ringkernel::test

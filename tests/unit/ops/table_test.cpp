@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ringkernel/op.hpp"
+
+namespace ringkernel {
+namespace {
+
+TEST(OpTable, FindsEveryOpByIdAndByName) {
+  for (const OpInfo& op : op_table()) {
+    EXPECT_EQ(find_op(static_cast<std::uint16_t>(op.op)), &op) << op.name;
+    EXPECT_EQ(find_op(op.name), &op) << op.name;
+    EXPECT_EQ(find_op("tensor." + std::string(op.name)), &op) << op.name;
+  }
+}
+
+TEST(OpTable, GivesEveryOpItsOwnIdAndName) {
+  std::set<Op> ids;
+  std::set<std::string_view> names;
+  for (const OpInfo& op : op_table()) {
+    EXPECT_TRUE(ids.insert(op.op).second) << op.name;
+    EXPECT_TRUE(names.insert(op.name).second) << op.name;
+    EXPECT_LE(op.input_count, inputs_max) << op.name;
+  }
+}
+
+TEST(OpTable, AcceptsTheOpcodesOfTheIr) {
+  const auto found = [](std::string_view name) {
+    const OpInfo* op = find_op(name);
+    return op == nullptr ? std::string_view() : op->name;
+  };
+  EXPECT_EQ(found("Add"), "add");
+  EXPECT_EQ(found("Mul"), "mul");
+  EXPECT_EQ(found("Relu"), "relu");
+  EXPECT_EQ(found("MatMul"), "matmul");
+  EXPECT_EQ(found("Sum"), "sum");
+  EXPECT_EQ(found("SumAll"), "sum_all");
+  EXPECT_EQ(found("Reshape"), "reshape");
+}
+
+TEST(OpTable, RefusesWhatNoSpellingOfAnOpMatches) {
+  for (const std::string_view name : {"", "tensor.", "ad", "adds", "aDD", "matMul", "sumall",
+                                      "tensor.tensor.add", "Tensor.add", "Ad", "Adds", "Sum_All"})
+    EXPECT_EQ(find_op(name), nullptr) << name;
+  EXPECT_EQ(find_op(std::uint16_t{65535}), nullptr);
+}
+
+TEST(OpTable, RefusesToInferAnOpThatItDoesNotHave) {
+  const auto result = infer(static_cast<Op>(65535), {}, {});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, make_error_code(Errc::unsupported_operation));
+  EXPECT_NE(result.error().detail.find("65535"), std::string::npos);
+}
+
+TEST(OpTable, InfersNoTensorFromNoop) {
+  const auto result = infer(Op::noop, {}, {});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->output.dtype, DType::none);
+}
+
+}  // namespace
+}  // namespace ringkernel
