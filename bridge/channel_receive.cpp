@@ -204,6 +204,7 @@ void Channel::lead(MessageId id, std::uint64_t deadline_ns) {
   std::uint64_t start_ns = 0;
   for (std::uint32_t poll = 1;; ++poll) {
     if (drain() != 0 && pending_.done(id)) return;
+    if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
     // The thread that is to run the slice may have been put on this very processor, where neither
     // polling nor yielding lets it begin before the scheduler's next tick.
     if ((poll == 1 || poll % chore_polls == 0) && executor_.starting())
@@ -215,7 +216,6 @@ void Channel::lead(MessageId id, std::uint64_t deadline_ns) {
     const std::uint64_t now_ns = clock_.now_ns();
     if (start_ns == 0) start_ns = now_ns;
     if (pending_.done(id) || now_ns >= deadline_ns || now_ns - start_ns >= limits_.spin_ns) return;
-    if (retired_) return;  // the end of the kernel ends the message
     (void)do_chores(now_ns);
     std::this_thread::yield();
   }
