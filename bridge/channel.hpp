@@ -71,6 +71,21 @@ struct ChannelCounters {
   std::uint64_t cancelled = 0;
 };
 
+/// A lock that is only ever tried, by std::unique_lock for instance: nobody waits for it, so giving
+/// it back is one store.
+class TryLock {
+ public:
+  [[nodiscard]] bool try_lock() noexcept {
+    // acquire: what the last holder did; pairs with unlock. The look first leaves the line shared.
+    return !held_.load(std::memory_order_relaxed) &&
+           !held_.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() noexcept { held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
 /// Counts somebody who waits, for as long as he does.
 class Counted {
  public:
@@ -148,7 +163,7 @@ class Channel {
   // --- receiving ------------------------------------------------------------------------------
 
   /// Waits for the outcome of a message submitted for Receiver::waiter.
-  [[nodiscard]] Outcome wait(MessageId id, std::uint64_t deadline_ns);
+  [[nodiscard]] Outcome wait(MessageId id, Timeout timeout);
 
   /// The next mailbox outcome. One with id 0 is no message's: deadline_exceeded, or the reason of
   /// `fail_all` when the mailbox is empty.
@@ -243,9 +258,9 @@ class Channel {
   void finish_ended(Ended& ended);
 
   // channel_receive.cpp; the consume lock is held by the caller of those marked (consume)
-  std::size_t drain();                                 // (consume)
-  void deliver(const rk_record_header& header);        // (consume)
-  void lead(MessageId id, std::uint64_t deadline_ns);  // (consume)
+  std::size_t drain();                           // (consume)
+  void deliver(const rk_record_header& header);  // (consume)
+  void lead(MessageId id, Timeout& timeout);     // (consume)
   void try_chores();
   void settle(Slot& slot, bool asleep);
   void end(MessageId id, const Error& error);
@@ -281,7 +296,7 @@ class Channel {
   std::uint64_t senders_in_ = 0;  // accepted a message and went on to wake the executor
   std::atomic<std::uint64_t> senders_out_{0};  // of these, are done with it
 
-  alignas(64) std::mutex consume_mutex_;
+  alignas(64) TryLock consume_lock_;
   Consumer consumer_;
   bool retired_ = false;
   std::atomic<bool> broken_{false};  // the output ring made no sense

@@ -92,7 +92,7 @@ bool Channel::lower_next_deadline(std::uint64_t deadline_ns) noexcept {
 void Channel::try_chores() {
   // The kernel is not retired while the consume lock is held. Whoever has it otherwise does them
   // too.
-  const std::unique_lock lock(consume_mutex_, std::try_to_lock);
+  const std::unique_lock lock(consume_lock_, std::try_to_lock);
   if (lock.owns_lock() && !retired_) (void)do_chores(clock_.now_ns());
 }
 

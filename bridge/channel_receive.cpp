@@ -35,7 +35,7 @@ std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_
 // --- demultiplexer ----------------------------------------------------------------------------
 
 std::optional<std::size_t> Channel::try_drain() {
-  const std::unique_lock lock(consume_mutex_, std::try_to_lock);
+  const std::unique_lock lock(consume_lock_, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
   return drain();
 }
@@ -146,7 +146,7 @@ void Channel::fail_all(const Error& reason) {
 
 bool Channel::try_retire() {
   {
-    const std::unique_lock lock(consume_mutex_, std::try_to_lock);
+    const std::unique_lock lock(consume_lock_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
     (void)drain();  // replies that were made before the end are replies
     retired_ = true;
@@ -171,17 +171,18 @@ Outcome Channel::take(MessageId id) {
   return outcome;
 }
 
-Outcome Channel::wait(MessageId id, std::uint64_t deadline_ns) {
+Outcome Channel::wait(MessageId id, Timeout timeout) {
   for (;;) {
-    if (consume_mutex_.try_lock()) {
-      lead(id, deadline_ns);
-      consume_mutex_.unlock();
+    if (consume_lock_.try_lock()) {
+      lead(id, timeout);
+      consume_lock_.unlock();
       if (sleepers_.load() != 0) nudge_.nudge();  // nobody leads any more; the bridge may be dozing
     } else {
       for (std::uint32_t poll = 0; poll < follower_polls && !pending_.done(id); ++poll) cpu_pause();
     }
     if (pending_.done(id)) return take(id);
     const std::uint64_t now_ns = clock_.now_ns();
+    const std::uint64_t deadline_ns = timeout.deadline_ns(now_ns);
     if (deadline_ns <= now_ns) {
       end(id, Error(Errc::deadline_exceeded, "while waiting for the reply"));
       continue;  // whoever won the slot finishes it: it is done, or about to be
@@ -200,7 +201,7 @@ Outcome Channel::wait(MessageId id, std::uint64_t deadline_ns) {
   }
 }
 
-void Channel::lead(MessageId id, std::uint64_t deadline_ns) {
+void Channel::lead(MessageId id, Timeout& timeout) {
   std::uint64_t start_ns = 0;
   for (std::uint32_t poll = 1;; ++poll) {
     if (drain() != 0 && pending_.done(id)) return;
@@ -215,7 +216,9 @@ void Channel::lead(MessageId id, std::uint64_t deadline_ns) {
     }
     const std::uint64_t now_ns = clock_.now_ns();
     if (start_ns == 0) start_ns = now_ns;
-    if (pending_.done(id) || now_ns >= deadline_ns || now_ns - start_ns >= limits_.spin_ns) return;
+    if (pending_.done(id) || now_ns >= timeout.deadline_ns(now_ns) ||
+        now_ns - start_ns >= limits_.spin_ns)
+      return;
     (void)do_chores(now_ns);
     std::this_thread::yield();
   }

@@ -12,6 +12,26 @@ namespace ringkernel::bridge {
 /// A deadline that never comes.
 inline constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
 
+/// A deadline that begins to run when somebody first looks at it: who gets his answer before that
+/// never asks for the time, which costs as much as half a message.
+///
+/// Threading: one thread.
+class Timeout {
+ public:
+  /// `no_deadline`: for ever.
+  explicit constexpr Timeout(std::uint64_t timeout_ns) noexcept : timeout_ns_(timeout_ns) {}
+
+  [[nodiscard]] std::uint64_t deadline_ns(std::uint64_t now_ns) noexcept {
+    if (deadline_ns_ == 0)
+      deadline_ns_ = timeout_ns_ < no_deadline - now_ns ? now_ns + timeout_ns_ : no_deadline;
+    return deadline_ns_;
+  }
+
+ private:
+  std::uint64_t timeout_ns_;
+  std::uint64_t deadline_ns_ = 0;
+};
+
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -42,6 +42,10 @@ RK_INLINE rk_u32 rk_load_relaxed_u32(__global const rk_u32* word) {
 RK_INLINE rk_u32 rk_load_acquire_u32(__global const rk_u32* word) {
   return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_acquire, RK_SCOPE);
 }
+RK_INLINE rk_u64 rk_load_relaxed_u64(__global const rk_u64* word) {
+  return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_relaxed,
+                              RK_SCOPE);
+}
 RK_INLINE rk_u64 rk_load_acquire_u64(__global const rk_u64* word) {
   return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_acquire,
                               RK_SCOPE);
@@ -84,6 +88,9 @@ RK_INLINE rk_u32 rk_line_differs(__global const rk_u32* line, const rk_u32* seen
   for (rk_u32 lane = 0; lane < 16u; ++lane) mask |= lanes[lane] != 0 ? 1u << lane : 0u;
   return mask;
 }
+
+/// Index of the lowest bit that is set; `mask` is not 0.
+RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) { return 31u - clz(mask & (0u - mask)); }
 
 /// Hints that a line will be read or written soon; no effect on what the program means.
 #if defined(__x86_64__) || defined(__aarch64__)  // a CPU device: its address spaces are one
@@ -147,6 +154,9 @@ RK_INLINE rk_u32 rk_load_relaxed_u32(const rk_u32* word) {
 RK_INLINE rk_u32 rk_load_acquire_u32(const rk_u32* word) {
   return std::atomic_ref(*const_cast<rk_u32*>(word)).load(std::memory_order_acquire);
 }
+RK_INLINE rk_u64 rk_load_relaxed_u64(const rk_u64* word) {
+  return std::atomic_ref(*const_cast<rk_u64*>(word)).load(std::memory_order_relaxed);
+}
 RK_INLINE rk_u64 rk_load_acquire_u64(const rk_u64* word) {
   return std::atomic_ref(*const_cast<rk_u64*>(word)).load(std::memory_order_acquire);
 }
@@ -170,9 +180,22 @@ RK_INLINE void rk_pause() {
 
 RK_INLINE rk_u32 rk_line_differs(const rk_u32* line, const rk_u32* seen) {
   rk_u32 mask = 0;
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+  for (rk_u32 lane = 0; lane < 16u; lane += 4u) {
+    const __m128i words = *reinterpret_cast<const volatile __m128i*>(line + lane);
+    const __m128i same =
+        _mm_cmpeq_epi32(words, _mm_loadu_si128(reinterpret_cast<const __m128i*>(seen + lane)));
+    mask |= static_cast<rk_u32>(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 0xf) << lane;
+  }
+#else
   for (rk_u32 lane = 0; lane < 16u; ++lane)
     mask |= rk_load_relaxed_u32(line + lane) != seen[lane] ? 1u << lane : 0u;
+#endif
   return mask;
+}
+
+RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) {
+  return static_cast<rk_u32>(std::countr_zero(mask));
 }
 
 RK_INLINE void rk_prefetch_read(rk_const_bytes line) { __builtin_prefetch(line, 0, 3); }

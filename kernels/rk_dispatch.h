@@ -38,15 +38,16 @@ RK_INLINE rk_u32 rk_op_noop(const rk_op_args* args) {
 /// Whether the operand's own words agree: f32, rank, extents, count. An overflow cannot hide: the
 /// product is below 2^32 before each step, or `excess` has noted that it was not.
 RK_INLINE rk_u32 rk_operand_is_sound(RK_GLOBAL const rk_operand* operand) {
+  const rk_u32 rank = operand->rank < RK_RANK_MAX ? operand->rank : RK_RANK_MAX;
   rk_u64 count = 1;
   rk_u64 excess = 0;
-  rk_u32 padding = 0;
-  for (rk_u32 dim = 0; dim < RK_RANK_MAX; ++dim) {
+  for (rk_u32 dim = 0; dim < rank; ++dim) {
     count *= operand->dims[dim];
     excess |= count >> 32;
-    if (dim >= operand->rank) padding |= operand->dims[dim] ^ 1u;
   }
-  return operand->dtype == RK_DTYPE_F32 && operand->rank <= RK_RANK_MAX && padding == 0 &&
+  rk_u32 padding = 0;
+  for (rk_u32 dim = rank; dim < RK_RANK_MAX; ++dim) padding |= operand->dims[dim] ^ 1u;
+  return operand->dtype == RK_DTYPE_F32 && operand->rank == rank && padding == 0 &&
          excess == 0 && count != 0 && count == operand->element_count &&
          operand->offset % RK_OPERAND_ALIGN == 0 && operand->reserved == 0;
 }

@@ -43,7 +43,10 @@ struct Plan {
 void encode(const Plan& plan, const Request& request, std::byte* payload) noexcept;
 
 /// Verifies a reply's FlatBuffer like any foreign bytes and gives its tensor, which borrows them.
+/// With the plan of its request, a reply that is byte for byte the one asked for, but for its data,
+/// costs a comparison.
 /// Errors: truncated_message, malformed_message, message_too_large.
-[[nodiscard]] Result<TensorView> read_reply(std::span<const std::byte> payload);
+[[nodiscard]] Result<TensorView> read_reply(std::span<const std::byte> payload,
+                                            const Plan* plan = nullptr);
 
 }  // namespace ringkernel::codec

@@ -1,7 +1,9 @@
+#include <cstring>
 #include <string>
 
 #include "message/codec.hpp"
 #include "message/inspect.hpp"
+#include "message/skeleton.hpp"
 
 namespace ringkernel::codec {
 namespace {
@@ -24,7 +26,10 @@ Result<TensorDesc> read_desc(const schema::TensorInfo& info) {
 
 }  // namespace
 
-Result<TensorView> read_reply(std::span<const std::byte> payload) {
+Result<TensorView> read_reply(std::span<const std::byte> payload, const Plan* plan) {
+  if (plan != nullptr && payload.size() == plan->reply_bytes &&
+      std::memcmp(payload.data(), plan->skeleton->reply_prefix.data(), plan->prefix_bytes) == 0)
+    return TensorView(plan->skeleton->output, payload.data() + plan->prefix_bytes);
   RK_TRY(reply, verified_root<schema::Reply>(payload, *schema::ReplyTypeTable()));
   RK_TRY(desc, read_desc(*reply->output()));
   const std::size_t bytes = reply->data() == nullptr ? 0 : reply->data()->size();

@@ -144,6 +144,9 @@ Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request) {
   skeleton->plan.prefix_bytes = static_cast<std::uint32_t>(prefix.size());
   skeleton->plan.reply_bytes = static_cast<std::uint32_t>(prefix.size() + inference.output.bytes());
   skeleton->plan.skeleton = skeleton.get();
+  skeleton->output = inference.output;
+  const std::span<const std::byte> prefix_bytes = std::as_bytes(std::span(prefix));
+  skeleton->reply_prefix.assign(prefix_bytes.begin(), prefix_bytes.end());
   resolve_offsets(builder.GetBufferPointer(), command, *skeleton);
   copy_constant(builder.GetBufferPointer(), *skeleton);
   return std::unique_ptr<const Skeleton>(std::move(skeleton));

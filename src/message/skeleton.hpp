@@ -22,8 +22,10 @@ struct Skeleton {
 
   Request kind;  ///< op, descriptors and attributes; its views point nowhere
   Plan plan;
-  std::array<Gap, inputs_max> gaps{};  ///< ascending; `kind.input_count` of them
-  std::vector<std::byte> constant;     ///< the payload without the gaps, in order
+  std::array<Gap, inputs_max> gaps{};   ///< ascending; `kind.input_count` of them
+  std::vector<std::byte> constant;      ///< the payload without the gaps, in order
+  std::vector<std::byte> reply_prefix;  ///< the reply up to its data
+  TensorDesc output;                    ///< what the reply holds
 };
 
 /// Checks the request and builds its skeleton.

@@ -191,13 +191,21 @@ Result<void> KernelState::prepare(const ContentView& content, const SendOptions&
   return {};
 }
 
-std::uint64_t KernelState::deadline_ns(const SendOptions& options,
-                                       std::chrono::nanoseconds default_timeout) const noexcept {
+std::uint64_t KernelState::timeout_ns(const SendOptions& options,
+                                      std::chrono::nanoseconds default_timeout) noexcept {
   const auto timeout = options.timeout.count() != 0 ? options.timeout : default_timeout;
-  return timeout.count() != 0 ? runtime_->deadline_ns(timeout) : bridge::no_deadline;
+  if (timeout.count() == 0) return bridge::no_deadline;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
 }
 
-Result<Reply> KernelState::to_reply(bridge::Outcome outcome) const {
+std::uint64_t KernelState::deadline_ns(const SendOptions& options,
+                                       std::chrono::nanoseconds default_timeout) const noexcept {
+  const std::uint64_t timeout = timeout_ns(options, default_timeout);
+  if (timeout == bridge::no_deadline) return timeout;
+  return bridge::Timeout(timeout).deadline_ns(runtime_->clock().now_ns());
+}
+
+Result<Reply> KernelState::to_reply(bridge::Outcome outcome, const codec::Plan* plan) const {
   if (outcome.error) {
     Error error(outcome.error, std::move(outcome.detail));
     error.message = outcome.id;
@@ -207,7 +215,7 @@ Result<Reply> KernelState::to_reply(bridge::Outcome outcome) const {
   }
   TensorView tensor{{DType::none, {}}, nullptr};
   if (takes_ops_) {
-    Result<TensorView> read = codec::read_reply(outcome.payload.span());
+    Result<TensorView> read = codec::read_reply(outcome.payload.span(), plan);
     if (!read) {
       Error error = std::move(read).error();
       error.message = outcome.id;
@@ -221,18 +229,15 @@ Result<Reply> KernelState::to_reply(bridge::Outcome outcome) const {
 Result<Reply> KernelState::call(const ContentView& content, const SendOptions& options) {
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
-  const auto timeout = runtime_->options().call_timeout;
-  std::uint64_t deadline = 0;
+  // The message needs no deadline of its own: this thread ends it, wherever it is by then.
+  bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
   for (;;) {
     Result<MessageId> id =
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
                          [&](std::byte* payload) { prepared.write(payload); });
-    // The clock is read while the device works. The message needs no deadline of its own: this
-    // thread ends it, wherever it is by then.
-    if (deadline == 0) deadline = deadline_ns(options, timeout);
-    if (id) return to_reply(channel_->wait(*id, deadline));
+    if (id) return to_reply(channel_->wait(*id, timeout), prepared.layout());
     if (!(id.error() == Errc::busy)) return std::move(id).error();
-    RK_TRY_VOID(channel_->wait_for_room(deadline));
+    RK_TRY_VOID(channel_->wait_for_room(timeout.deadline_ns(runtime_->clock().now_ns())));
   }
 }
 

@@ -83,16 +83,25 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     const Request* request = nullptr;
     std::span<const std::byte> bytes;
     void write(std::byte* payload) const noexcept;
+    /// The layout of the op's request, which its reply may be compared with on this thread until
+    /// the next `prepare`; nullptr for plain bytes.
+    [[nodiscard]] const codec::Plan* layout() const noexcept {
+      return request != nullptr ? &plan : nullptr;
+    }
   };
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it.
   Result<void> prepare(const ContentView& content, const SendOptions& options,
                        Prepared& prepared) const;
+  /// How long a message may take; bridge::no_deadline: for ever.
+  [[nodiscard]] static std::uint64_t timeout_ns(const SendOptions& options,
+                                                std::chrono::nanoseconds default_timeout) noexcept;
   /// When a message sent at this moment is too late.
   [[nodiscard]] std::uint64_t deadline_ns(const SendOptions& options,
                                           std::chrono::nanoseconds default_timeout) const noexcept;
   /// What the receiver gets of an outcome.
-  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome) const;
+  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome,
+                                       const codec::Plan* plan = nullptr) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] KernelStatus status() const;

@@ -22,7 +22,7 @@ TEST_F(ChannelReceive, EachReceiverGetsItsOwnOutcome) {
       submit(*channel, 2, envelope(64), Receiver::completion, &recorder).value();
   const MessageId mailbox = submit(*channel, 3, envelope(64)).value();
   settle(*channel);
-  const Outcome waited = channel->wait(waiter, no_deadline);
+  const Outcome waited = channel->wait(waiter, Timeout(no_deadline));
   EXPECT_EQ(waited.id, waiter);
   EXPECT_EQ(waited.payload.data()[0], std::byte{1});
   ASSERT_EQ(recorder.outcomes.size(), 1u);
@@ -39,7 +39,7 @@ TEST_F(ChannelReceive, EachReceiverGetsItsOwnOutcome) {
 TEST_F(ChannelReceive, AWaiterWhoseTimeIsUpGivesUp) {
   const auto channel = make_channel();
   const MessageId id = submit(*channel, 1, envelope(64), Receiver::waiter).value();
-  const Outcome outcome = channel->wait(id, clock.now);
+  const Outcome outcome = channel->wait(id, Timeout(0));
   EXPECT_EQ(outcome.id, id);
   EXPECT_EQ(outcome.error, make_error_code(Errc::deadline_exceeded));
   settle(*channel);
@@ -199,7 +199,7 @@ TEST_F(ChannelReceive, ARefusedLaunchFailsEveryMessageWithThatError) {
   device.refuses_launches = true;
   const MessageId waiter = submit(*channel, 1, envelope(64), Receiver::waiter).value();
   channel->do_chores(clock.now);
-  const Outcome outcome = channel->wait(waiter, no_deadline);
+  const Outcome outcome = channel->wait(waiter, Timeout(no_deadline));
   EXPECT_EQ(outcome.error, make_error_code(Errc::device_error));
   EXPECT_EQ(outcome.detail, "the launch was refused");
   EXPECT_EQ(submit(*channel, 2, envelope(64)).error(), Errc::device_error);

@@ -85,7 +85,7 @@ TEST_F(ExecutorTest, RunsTheSliceOfACallerOnItsThread) {
   const auto id =
       submit(*channel, 5, envelope(64), Receiver::waiter, nullptr, Executor::Wake::run_on_caller);
   EXPECT_TRUE(device.launched.empty());
-  EXPECT_EQ(channel->wait(id.value(), no_deadline).payload.data()[0], std::byte{5});
+  EXPECT_EQ(channel->wait(id.value(), Timeout(no_deadline)).payload.data()[0], std::byte{5});
 }
 
 TEST_F(ExecutorTest, LaunchesWhereTheDeviceCannotRunOnTheCaller) {
