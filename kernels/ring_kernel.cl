@@ -96,14 +96,6 @@ RK_INLINE void rk_slice_mark(rk_slice* slice, rk_u32 kernel) {
   slice->work[kernel / 32u] |= 1u << (kernel % 32u);
 }
 
-/// Marks the kernel drained last if its ring has got more. A conversation with one kernel is the
-/// usual one, and this saves it the trip of the doorbell's line before that of the position's.
-RK_INLINE void rk_slice_poll_hot(rk_slice* slice) {
-  // relaxed: a hint; the visit acquires
-  if (slice->hot != 0 && rk_load_relaxed_u64(slice->hot) != slice->hot_seen)
-    rk_slice_mark(slice, slice->hot_kernel);
-}
-
 /// Looks at every doorbell; marks the kernels that were rung. 1 if there was one.
 RK_INLINE rk_u32 rk_slice_poll(rk_slice* slice) {
   const rk_u32 lines =
@@ -275,10 +267,19 @@ RK_INLINE rk_u32 rk_visit(rk_slice* slice, rk_u32 kernel) {
   return rk_drain(slice, kernel, epoch);
 }
 
+/// Visits the kernel drained last if its ring has got more. A conversation with one kernel is the
+/// usual one, and this saves it the trip of the doorbell's line before that of the position's.
+RK_INLINE rk_u32 rk_slice_work_hot(rk_slice* slice) {
+  // relaxed: a hint; the visit acquires
+  if (slice->hot == 0 || rk_load_relaxed_u64(slice->hot) == slice->hot_seen) return 0;
+  if (rk_visit(slice, slice->hot_kernel) != 0) rk_slice_mark(slice, slice->hot_kernel);
+  return 1;
+}
+
 /// Visits every marked kernel once. 1 if there was one.
 RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
   const rk_u32 words = (rk_slice_kernels(slice) + 31u) / 32u;
-  rk_u32 worked = 0;
+  rk_u32 worked = rk_slice_work_hot(slice);
   for (rk_u32 word = 0; word < words; ++word) {
     if (slice->work[word] == 0) continue;
     worked = 1;
@@ -352,7 +353,6 @@ RK_KERNEL void rk_executor(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_o
       continue;
     }
     if (!worked) rk_pause();
-    rk_slice_poll_hot(&slice);
     rk_slice_poll(&slice);
     if ((++slice.polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(&slice);
   }
