@@ -110,6 +110,8 @@ RK_INLINE void rk_copy_bytes(rk_bytes to, rk_const_bytes from, rk_u64 bytes) {
   rk_u64 done = 0;
   for (; done + 64 <= bytes; done += 64)
     vstore16(vload16(0, (__global const uint*)(from + done)), 0, (__global uint*)(to + done));
+  for (; done + 8 <= bytes; done += 8)
+    vstore2(vload2(0, (__global const uint*)(from + done)), 0, (__global uint*)(to + done));
   for (; done < bytes; ++done) to[done] = from[done];
 }
 
