@@ -25,6 +25,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bridge/clock.hpp"
@@ -167,7 +168,7 @@ class Channel {
 
   /// The next mailbox outcome. One with id 0 is no message's: deadline_exceeded, or the reason of
   /// `fail_all` when the mailbox is empty.
-  [[nodiscard]] Outcome receive(std::uint64_t deadline_ns);
+  [[nodiscard]] Outcome receive(Timeout timeout);
 
   /// Calls `completion` with the next mailbox outcome. Returns a ticket for `stop_receiving`.
   std::uint64_t receive_later(Completion* completion, std::uint64_t deadline_ns);
@@ -240,6 +241,11 @@ class Channel {
     alignas(64) std::atomic<std::uint64_t> replied{0}, faulted{0}, late{0};
     std::atomic<std::uint64_t> ended{0}, dropped{0}, expired{0}, cancelled{0};
   };
+  /// Outcomes for the mailbox that a drain has met and not put there yet: one lock for many.
+  struct Arrivals {
+    std::array<MessageId, batch_max> ids;
+    std::size_t count = 0;
+  };
   /// Outcomes to hand over once the send lock is free.
   using Ended = std::vector<std::pair<MessageId, Error>>;
 
@@ -258,13 +264,14 @@ class Channel {
   void finish_ended(Ended& ended);
 
   // channel_receive.cpp; the consume lock is held by the caller of those marked (consume)
-  std::size_t drain();                           // (consume)
-  void deliver(const rk_record_header& header);  // (consume)
-  void lead(MessageId id, Timeout& timeout);     // (consume)
+  std::size_t drain();                                               // (consume)
+  void deliver(const rk_record_header& header, Arrivals& arrivals);  // (consume)
+  void put_in_mailbox(Arrivals& arrivals);
+  void lead(MessageId id, Timeout& timeout);  // (consume)
   void try_chores();
   void settle(Slot& slot, bool asleep);
   void end(MessageId id, const Error& error);
-  void to_mailbox(MessageId id);
+  void to_mailbox(std::span<const MessageId> ids);
   std::optional<MessageId> pop_mailbox();
   static Outcome no_message(const Error& reason);
   Outcome take(MessageId id);

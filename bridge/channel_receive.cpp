@@ -43,11 +43,14 @@ std::optional<std::size_t> Channel::try_drain() {
 std::size_t Channel::drain() {
   if (retired_) return 0;
   std::size_t delivered = 0;
+  Arrivals arrivals;
   while (const rk_record_header* header = consumer_.front()) {
-    deliver(*header);
+    deliver(*header, arrivals);
     consumer_.pop();
     ++delivered;
+    if (arrivals.count == arrivals.ids.size()) put_in_mailbox(arrivals);
   }
+  put_in_mailbox(arrivals);
   if (consumer_.corrupt()) broken_.store(true, std::memory_order_relaxed);  // stands alone
   if (delivered == 0) return 0;
   consumer_.release();
@@ -62,7 +65,7 @@ std::size_t Channel::drain() {
   return delivered;
 }
 
-void Channel::deliver(const rk_record_header& header) {
+void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
   bool asleep = false;
   Slot* const slot =
       header.kind == RK_RECORD_REPLY ? pending_.claim(header.correlation_id, &asleep) : nullptr;
@@ -86,7 +89,10 @@ void Channel::deliver(const rk_record_header& header) {
   }
   // Counted first: whoever has the outcome finds it in the figures.
   bump(outcome.error ? counters_.faulted : counters_.replied);
-  settle(*slot, asleep);
+  if (slot->receiver.load(std::memory_order_relaxed) == Receiver::mailbox)  // acquired by claim
+    arrivals.ids[arrivals.count++] = outcome.id;
+  else
+    settle(*slot, asleep);
 }
 
 void Channel::settle(Slot& slot, bool asleep) {
@@ -100,10 +106,7 @@ void Channel::settle(Slot& slot, bool asleep) {
       completion->complete(take(id));
       break;
     }
-    case Receiver::mailbox:
-      pending_.finish(slot, false);
-      to_mailbox(id);
-      break;
+    case Receiver::mailbox: to_mailbox({&id, 1}); break;
   }
 }
 
@@ -248,22 +251,29 @@ void Channel::assist(MessageId id) {
 
 // --- mailbox ----------------------------------------------------------------------------------
 
-void Channel::to_mailbox(MessageId id) {
-  Completion* completion = nullptr;
-  {
-    const std::lock_guard lock(mailbox_mutex_);
-    if (receivers_.empty()) {
-      mailbox_.push_back(id);
-    } else {
-      completion = receivers_.front().completion;
-      receivers_.pop_front();
-      receivers_waiting_.fetch_sub(1);
+void Channel::to_mailbox(std::span<const MessageId> ids) {
+  while (!ids.empty()) {
+    Completion* completion = nullptr;
+    {
+      const std::lock_guard lock(mailbox_mutex_);
+      if (receivers_.empty()) {
+        mailbox_.insert(mailbox_.end(), ids.begin(), ids.end());
+      } else {
+        completion = receivers_.front().completion;
+        receivers_.pop_front();
+        receivers_waiting_.fetch_sub(1);
+      }
     }
+    if (completion == nullptr) break;
+    completion->complete(take(ids.front()));
+    ids = ids.subspan(1);
   }
-  if (completion != nullptr)
-    completion->complete(take(id));
-  else if (receivers_waiting_.load() != 0)
-    mailbox_changed_.notify_one();
+  if (!ids.empty() && receivers_waiting_.load() != 0) mailbox_changed_.notify_all();
+}
+
+void Channel::put_in_mailbox(Arrivals& arrivals) {
+  to_mailbox(std::span(arrivals.ids).first(arrivals.count));
+  arrivals.count = 0;
 }
 
 std::optional<MessageId> Channel::pop_mailbox() {
@@ -273,7 +283,7 @@ std::optional<MessageId> Channel::pop_mailbox() {
   return id;
 }
 
-Outcome Channel::receive(std::uint64_t deadline_ns) {
+Outcome Channel::receive(Timeout timeout) {
   std::uint64_t start_ns = 0;
   for (;;) {
     {
@@ -287,6 +297,7 @@ Outcome Channel::receive(std::uint64_t deadline_ns) {
     if (try_drain().value_or(0) != 0) continue;
     const std::uint64_t now_ns = clock_.now_ns();
     if (start_ns == 0) start_ns = now_ns;
+    const std::uint64_t deadline_ns = timeout.deadline_ns(now_ns);
     if (now_ns >= deadline_ns)
       return no_message(Error(Errc::deadline_exceeded, "no message came in time"));
     try_chores();

@@ -57,6 +57,7 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
             "kernel capacity must be a multiple of 16 up to RK_KERNELS_MAX");
   const Region region(region_offset, limits.kernel_capacity);
   device_ = at<rk_executor_device_line>(region.device_line);
+  launched_.store(device_->parked_slice, std::memory_order_relaxed);  // nothing runs yet
   input_doorbells_ = at<rk_doorbell_line>(region.input_doorbells);
   output_doorbells_ = at<rk_doorbell_line>(region.output_doorbells);
   kernel_hosts_ = at<rk_kernel_host_line>(region.kernel_host_lines);

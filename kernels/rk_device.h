@@ -196,9 +196,7 @@ RK_INLINE rk_u32 rk_line_differs(const rk_u32* line, const rk_u32* seen) {
   return mask;
 }
 
-RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) {
-  return static_cast<rk_u32>(std::countr_zero(mask));
-}
+RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) { return static_cast<rk_u32>(std::countr_zero(mask)); }
 
 RK_INLINE void rk_prefetch_read(rk_const_bytes line) { __builtin_prefetch(line, 0, 3); }
 RK_INLINE void rk_prefetch_write(rk_bytes line) { __builtin_prefetch(line, 1, 3); }

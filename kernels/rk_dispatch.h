@@ -48,9 +48,9 @@ RK_INLINE rk_u32 rk_operand_is_sound(RK_GLOBAL const rk_operand* operand) {
   rk_u32 padding = 0;
   for (rk_u32 dim = 0; dim < RK_RANK_MAX; ++dim)
     padding |= dim < rank ? 0u : operand->dims[dim] ^ 1u;
-  return operand->dtype == RK_DTYPE_F32 && operand->rank == rank && padding == 0 &&
-         excess == 0 && count != 0 && count == operand->element_count &&
-         operand->offset % RK_OPERAND_ALIGN == 0 && operand->reserved == 0;
+  return operand->dtype == RK_DTYPE_F32 && operand->rank == rank && padding == 0 && excess == 0 &&
+         count != 0 && count == operand->element_count && operand->offset % RK_OPERAND_ALIGN == 0 &&
+         operand->reserved == 0;
 }
 
 RK_INLINE rk_u64 rk_operand_bytes(RK_GLOBAL const rk_operand* operand) {

@@ -255,7 +255,8 @@ Result<MessageId> KernelState::send(const ContentView& content, const SendOption
 }
 
 Result<Reply> KernelState::receive(std::chrono::nanoseconds timeout) {
-  return to_reply(channel_->receive(runtime_->deadline_ns(timeout)));
+  const auto timeout_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
+  return to_reply(channel_->receive(bridge::Timeout(timeout_ns)));
 }
 
 }  // namespace detail

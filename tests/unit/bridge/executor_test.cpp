@@ -1,6 +1,9 @@
 // The host's end of an executor: slices are launched when they are needed, and only then.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "unit/bridge/simulated_device.hpp"
 
 namespace ringkernel::bridge::test {
@@ -143,6 +146,35 @@ TEST_F(ExecutorTest, CountsWhatTheDeviceCounts) {
   EXPECT_EQ(counted.bytes_in, 3u * 128);
 }
 
+TEST_F(ExecutorTest, ADoorbellThatWrapsIsStillRung) {
+  const auto channel = make_channel();
+  input_doorbell(channel->kernel()) = ~std::uint32_t{0} - 1;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(submit(*channel, i, envelope(64)));
+    EXPECT_NE(input_doorbell(channel->kernel()), 0u);  // 0 would say "never rung"
+    EXPECT_EQ(device.work(), 1u);
+    EXPECT_THAT(replies(*channel), ElementsAre(i));
+  }
+}
+
+TEST_F(ExecutorTest, SliceNumbersMayWrap) {
+  const auto channel = make_channel();
+  device_line().parked_slice = ~std::uint32_t{0} - 1;  // an executor that has run for very long
+  Executor old(arena(), 0, {.kernel_capacity = 16}, device);
+  std::vector<std::uint32_t> numbers;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(channel->submit(envelope(1), Receiver::mailbox, nullptr, Executor::Wake::launch,
+                                [&](std::byte* payload) { *payload = std::byte(i); }));
+    old.wake(Executor::Wake::launch);
+    ASSERT_EQ(device.launched.size(), 1u);
+    numbers.push_back(device.launched.front());
+    EXPECT_EQ(device.work(), 1u);
+    EXPECT_TRUE(old.parked());
+    EXPECT_THAT(replies(*channel), ElementsAre(i));
+  }
+  EXPECT_THAT(numbers, ElementsAre(~std::uint32_t{0}, 0u, 1u));
+}
+
 class BudgetedExecutor : public SimulatedBridge {
  protected:
   BudgetedExecutor() : SimulatedBridge({.kernel_capacity = 16, .slice_records_max = 16}) {}
@@ -158,6 +190,62 @@ TEST_F(BudgetedExecutor, ASliceThatUsedUpItsBudgetIsFollowedByTheNext) {
   EXPECT_EQ(device.work(), 1u);
   EXPECT_FALSE(executor.left_work());
   EXPECT_EQ(replies(*channel).size(), 20u);
+}
+
+/// One slice on a thread of its own, resident until `stop` or, once it may, idle.
+class ResidentSlice : public SimulatedBridge {
+ protected:
+  ResidentSlice() : channel(make_channel()) {
+    executor.set_idle_polls_max(~std::uint32_t{0});
+    EXPECT_TRUE(submit(*channel, 1, envelope(64)));
+    thread = std::thread([this] { device.work(); });
+    EXPECT_TRUE(comes_true([this] { return channel->try_drain().value_or(0) == 1; }));
+  }
+  ~ResidentSlice() override {
+    // Not Executor::stop, which would run the device on this thread.
+    std::atomic_ref(host_line().stop).store(1);
+    thread.join();
+  }
+
+  /// A record that no doorbell tells of.
+  void publish_silently(MessageId id) const {
+    Producer producer(input_ring);
+    rk_record_header* header = producer.try_claim(64);
+    *header = {};
+    header->kind = RK_RECORD_REQUEST;
+    header->correlation_id = id;
+    header->payload_bytes = 64;
+    header->reply_bytes = 64;
+    producer.commit();
+    producer.publish();
+  }
+  template <class Condition>
+  static bool comes_true(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  std::shared_ptr<Channel> channel;
+  std::thread thread;
+};
+
+TEST_F(ResidentSlice, SeesTheNextRecordOfTheRingItDrainedLastWithoutTheDoorbell) {
+  publish_silently(0xdead0000);
+  EXPECT_TRUE(comes_true([this] { return channel->try_drain().value_or(0) == 1; }));
+  EXPECT_EQ(channel->counters().late, 1u);  // nobody asked for it, but it was answered
+}
+
+TEST_F(ResidentSlice, LetsGoOfTheRingOfAKernelThatIsGone) {
+  const std::uint32_t epoch = channel->set_state(RK_KERNEL_ABSENT);
+  ASSERT_TRUE(comes_true([&] { return executor.obeys(channel->kernel(), epoch); }));
+  publish_silently(0xdead0000);  // what was a ring may hold anything now
+  executor.set_idle_polls_max(1000);
+  EXPECT_TRUE(comes_true([this] { return executor.parked(); }));
+  EXPECT_EQ(executor.telemetry(channel->kernel()).messages_in, 1u);
 }
 
 }  // namespace

@@ -108,10 +108,10 @@ class SimulatedBridge : public ::testing::Test {
     const std::uint64_t output = next_ring();
     const std::uint32_t kernel =
         executor.attach({input, output, ring_capacity, ring_capacity}).value();
+    input_ring = RingView::at(arena_.get(), input, ring_capacity);
     output_ring = RingView::at(arena_.get(), output, ring_capacity);
-    auto channel = std::make_shared<Channel>(executor, kernel,
-                                             RingView::at(arena_.get(), input, ring_capacity),
-                                             output_ring, limits, clock, nudges);
+    auto channel =
+        std::make_shared<Channel>(executor, kernel, input_ring, output_ring, limits, clock, nudges);
     if (running) {
       channel->set_state(RK_KERNEL_RUNNING);
       device.work();
@@ -141,7 +141,7 @@ class SimulatedBridge : public ::testing::Test {
     return buffer;
   }
   /// The next outcome in the mailbox; with id 0 if there is none at this moment.
-  Outcome next(Channel& channel) { return channel.receive(clock.now); }
+  Outcome next(Channel& channel) { return channel.receive(Timeout(0)); }
   /// The first bytes of the replies in the mailbox, until the first outcome that is none.
   std::vector<int> replies(Channel& channel) {
     std::vector<int> values;
@@ -157,6 +157,18 @@ class SimulatedBridge : public ::testing::Test {
     }
   }
 
+  // The executor's words in the arena.
+  [[nodiscard]] std::byte* arena() const noexcept { return arena_.get(); }
+  [[nodiscard]] rk_executor_host_line& host_line() const noexcept {
+    return *reinterpret_cast<rk_executor_host_line*>(arena());
+  }
+  [[nodiscard]] rk_executor_device_line& device_line() const noexcept {
+    return *reinterpret_cast<rk_executor_device_line*>(arena() + host_line().device_line);
+  }
+  [[nodiscard]] rk_u32& input_doorbell(std::uint32_t kernel) const noexcept {
+    return reinterpret_cast<rk_u32*>(arena() + host_line().input_doorbells)[kernel];
+  }
+
  private:
   std::uint64_t next_ring() {
     return rings_offset + rings_++ * align_up<std::uint64_t>(ring_bytes(ring_capacity), 128);
@@ -170,7 +182,8 @@ class SimulatedBridge : public ::testing::Test {
   CountedNudges nudges;
   SimulatedDevice device;
   Executor executor;
-  RingView output_ring;  ///< of the channel made last
+  RingView input_ring;  ///< of the channel made last
+  RingView output_ring;
 };
 
 }  // namespace ringkernel::bridge::test
