@@ -197,12 +197,13 @@ std::uint64_t KernelState::deadline_ns(const SendOptions& options,
   return timeout.count() != 0 ? runtime_->deadline_ns(timeout) : bridge::no_deadline;
 }
 
-Result<Reply> KernelState::to_reply(bridge::Outcome outcome) const {
+Result<Reply> KernelState::to_reply(bridge::Outcome outcome, const Request* request) const {
   if (outcome.error) {
     Error error(outcome.error, std::move(outcome.detail));
-    error.message = outcome.id;
     if (outcome.fault_detail != 0)
-      error.detail += "device detail " + std::to_string(outcome.fault_detail);
+      error = codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail,
+                                 request);
+    error.message = outcome.id;
     return error;
   }
   TensorView tensor{{DType::none, {}}, nullptr};
@@ -230,7 +231,7 @@ Result<Reply> KernelState::call(const ContentView& content, const SendOptions& o
     // The clock is read while the device works. The message needs no deadline of its own: this
     // thread ends it, wherever it is by then.
     if (deadline == 0) deadline = deadline_ns(options, timeout);
-    if (id) return to_reply(channel_->wait(*id, deadline));
+    if (id) return to_reply(channel_->wait(*id, deadline), prepared.request);
     if (!(id.error() == Errc::busy)) return std::move(id).error();
     RK_TRY_VOID(channel_->wait_for_room(deadline));
   }

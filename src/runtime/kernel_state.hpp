@@ -91,8 +91,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// When a message sent at this moment is too late.
   [[nodiscard]] std::uint64_t deadline_ns(const SendOptions& options,
                                           std::chrono::nanoseconds default_timeout) const noexcept;
-  /// What the receiver gets of an outcome.
-  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome) const;
+  /// What the receiver gets of an outcome. `request`, if it is still at hand, makes errors richer.
+  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome,
+                                       const Request* request = nullptr) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] KernelStatus status() const;
