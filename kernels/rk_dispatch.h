@@ -8,6 +8,7 @@
 ///                    an input)
 ///   reply_too_small  bytes that the reply would need
 ///   bad_shape        the op's id
+///   index_out_of_bounds  see rk_index_fault in ops/args.h
 #ifndef RINGKERNEL_RK_DISPATCH_H
 #define RINGKERNEL_RK_DISPATCH_H
 
@@ -15,17 +16,23 @@
 
 #include "ops/args.h"
 
+#include "ops/dot.cl"
 #include "ops/elementwise.cl"
+#include "ops/gather.cl"
 #include "ops/matmul.cl"
 #include "ops/reduce.cl"
 #include "ops/reshape.cl"
+#include "ops/strided.cl"
 
 /// Ids from protocol/ops.def.
 enum rk_op_id {
-#define RK_OP(id, name, inputs, attrs, rule) RK_OP_ID_##name = id,
+#define RK_OP(id, name, inputs, types, attrs, rule) RK_OP_ID_##name = id,
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };
+
+/// Element types of the operands, as ops.def names them.
+enum rk_op_types { RK_TYPES_f32, RK_TYPES_any, RK_TYPES_indexed };
 
 #define RK_OPERAND_OUTPUT RK_INPUTS_MAX
 #define RK_OPERAND_ALIGN 64u
@@ -35,7 +42,15 @@ RK_INLINE rk_u32 rk_op_noop(const rk_op_args* args) {
   return RK_FAULT_NONE;
 }
 
-/// Whether the operand's own words agree: f32, rank, extents, count. An overflow cannot hide: the
+/// Whether operand `operand`, an input or the output, may have type `dtype` beside a first input of
+/// type `first`.
+RK_INLINE rk_u32 rk_dtype_fits(rk_u32 types, rk_u32 operand, rk_u32 dtype, rk_u32 first) {
+  if (types == RK_TYPES_indexed && operand == 1)
+    return dtype == RK_DTYPE_I32 || dtype == RK_DTYPE_I64;
+  return dtype == first && (dtype == RK_DTYPE_F32 || types != RK_TYPES_f32);
+}
+
+/// Whether the operand's own words agree: type, rank, extents, count. An overflow cannot hide: the
 /// product is below 2^32 before each step, or `excess` has noted that it was not.
 RK_INLINE rk_u32 rk_operand_is_sound(RK_GLOBAL const rk_operand* operand) {
   const rk_u32 rank = operand->rank < RK_RANK_MAX ? operand->rank : RK_RANK_MAX;
@@ -48,20 +63,21 @@ RK_INLINE rk_u32 rk_operand_is_sound(RK_GLOBAL const rk_operand* operand) {
   rk_u32 padding = 0;
   for (rk_u32 dim = 0; dim < RK_RANK_MAX; ++dim)
     padding |= dim < rank ? 0u : operand->dims[dim] ^ 1u;
-  return operand->dtype == RK_DTYPE_F32 && operand->rank == rank && padding == 0 && excess == 0 &&
-         count != 0 && count == operand->element_count && operand->offset % RK_OPERAND_ALIGN == 0 &&
+  return operand->dtype >= RK_DTYPE_F32 && operand->dtype <= RK_DTYPE_I64 &&
+         operand->rank == rank && padding == 0 && excess == 0 && count != 0 &&
+         count == operand->element_count && operand->offset % RK_OPERAND_ALIGN == 0 &&
          operand->reserved == 0;
 }
 
 RK_INLINE rk_u64 rk_operand_bytes(RK_GLOBAL const rk_operand* operand) {
-  return (rk_u64)operand->element_count * 4u;
+  return rk_operand_words(operand) * sizeof(rk_f32);
 }
 
 RK_INLINE rk_u32 rk_region_holds(rk_u64 region_bytes, rk_u64 offset, rk_u64 bytes) {
   return offset <= region_bytes && bytes <= region_bytes - offset;
 }
 
-RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 input) {
+RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 input, rk_u32 types) {
   RK_GLOBAL const rk_operand* operand = &args->command->inputs[input];
   const rk_u64 bytes = rk_operand_bytes(operand);
   rk_const_bytes region = message->payload;
@@ -74,6 +90,8 @@ RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 inp
   if (operand->place != RK_PLACE_MESSAGE && operand->place != RK_PLACE_ARENA)
     return RK_FAULT_bad_operand;
   if (!rk_operand_is_sound(operand)) return RK_FAULT_bad_operand;
+  if (!rk_dtype_fits(types, input, operand->dtype, args->command->inputs[0].dtype))
+    return RK_FAULT_bad_operand;
   if (!rk_region_holds(region_bytes, operand->offset, bytes)) return RK_FAULT_bad_operand;
   args->inputs[input] = (RK_GLOBAL const rk_f32*)(region + operand->offset);
   return RK_FAULT_NONE;
@@ -83,7 +101,8 @@ RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args) {
   RK_GLOBAL const rk_operand* operand = &args->command->output;
   const rk_u64 bytes = rk_operand_bytes(operand);
   message->fault_detail = RK_OPERAND_OUTPUT;
-  if (!rk_operand_is_sound(operand)) return RK_FAULT_bad_operand;
+  if (!rk_operand_is_sound(operand) || operand->dtype != args->command->inputs[0].dtype)
+    return RK_FAULT_bad_operand;
   if (operand->place == RK_PLACE_MESSAGE) {
     if (!rk_region_holds(message->reply_bytes, operand->offset, bytes)) {
       message->fault_detail = operand->offset + bytes;
@@ -98,17 +117,28 @@ RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args) {
   return RK_FAULT_NONE;
 }
 
+/// Whether the op reads elements of an input after it has written others in their order.
+RK_INLINE rk_u32 rk_op_rereads(rk_u32 op) {
+  switch (op) {
+    case RK_OP_ID_matmul:
+    case RK_OP_ID_dot:
+    case RK_OP_ID_transpose:
+    case RK_OP_ID_gather: return 1;
+    default: return 0;
+  }
+}
+
 /// An output may be one of the inputs, element for element, but not part of one: then the result
-/// would depend on the order of the work. matmul, which reads elements again, allows neither.
+/// would depend on the order of the work. An op that reads again allows neither.
 RK_INLINE rk_u32 rk_output_is_separate(const rk_op_args* args, rk_u32 input_count) {
   RK_GLOBAL const rk_f32* out = args->output;
-  const rk_u32 out_count = args->command->output.element_count;
+  const rk_u64 out_words = rk_operand_words(&args->command->output);
   for (rk_u32 i = 0; i < input_count; ++i) {
     RK_GLOBAL const rk_f32* in = args->inputs[i];
-    const rk_u32 in_count = args->command->inputs[i].element_count;
-    const rk_u32 overlaps = in < out + out_count && out < in + in_count;
-    const rk_u32 is_same = in == out && in_count == out_count;
-    if (overlaps && (!is_same || args->command->op == RK_OP_ID_matmul)) return 0;
+    const rk_u64 in_words = rk_operand_words(&args->command->inputs[i]);
+    const rk_u32 overlaps = in < out + out_words && out < in + in_words;
+    const rk_u32 is_same = in == out && in_words == out_words;
+    if (overlaps && (!is_same || rk_op_rereads(args->command->op))) return 0;
   }
   return 1;
 }
@@ -123,10 +153,12 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
     return RK_FAULT_bad_command;
   args->command = (RK_GLOBAL const rk_command*)(message->payload + offset);
   rk_u32 input_count = 0;
+  rk_u32 types = RK_TYPES_f32;
   switch (args->command->op) {
-#define RK_OP(id, name, inputs, attrs, rule) \
-  case id:                                   \
-    input_count = inputs;                    \
+#define RK_OP(id, name, inputs, operand_types, attrs, rule) \
+  case id:                                                  \
+    input_count = inputs;                                   \
+    types = RK_TYPES_##operand_types;                       \
     break;
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
@@ -137,7 +169,7 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
       args->command->flags != 0 || args->command->reserved != 0)
     return RK_FAULT_bad_command;
   for (rk_u32 input = 0; input < input_count; ++input) {
-    const rk_u32 fault = rk_bind_input(message, args, input);
+    const rk_u32 fault = rk_bind_input(message, args, input, types);
     if (fault != RK_FAULT_NONE) return fault;
   }
   if (output_count == 0) return RK_FAULT_NONE;
@@ -153,16 +185,18 @@ RK_INLINE rk_u32 rk_dispatch(rk_message* message, rk_u32 lane, rk_u32 lanes) {
   args.lanes = lanes;
   rk_u32 fault = rk_bind(message, &args);
   if (fault != RK_FAULT_NONE) return fault;
+  message->fault_detail = args.command->op;
+  args.fault_detail = &message->fault_detail;
   switch (args.command->op) {
-#define RK_OP(id, name, inputs, attrs, rule) \
-  case id:                                   \
-    fault = rk_op_##name(&args);             \
+#define RK_OP(id, name, inputs, types, attrs, rule) \
+  case id:                                          \
+    fault = rk_op_##name(&args);                    \
     break;
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
     default: fault = RK_FAULT_unknown_op; break;
   }
-  message->fault_detail = fault == RK_FAULT_NONE ? 0 : args.command->op;
+  if (fault == RK_FAULT_NONE) message->fault_detail = 0;
   return fault;
 }
 

@@ -46,6 +46,11 @@ class Reply {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_.span(); }
   /// The result; dtype `none` if the reply holds plain bytes. Valid while the reply lives.
   [[nodiscard]] const TensorView& tensor() const noexcept { return tensor_; }
+  /// The result's elements; empty if T is not their type.
+  template <Element T>
+  [[nodiscard]] std::span<const T> elements() const noexcept {
+    return tensor_.elements<T>();
+  }
   [[nodiscard]] std::span<const float> floats() const noexcept { return tensor_.floats(); }
 
  private:

@@ -5,6 +5,7 @@
 /// detail (op, shapes, axis, extents); `docs/OPS.md` lists which op raises which.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace ringkernel {
 
 /// Ids from protocol/ops.def.
 enum class Op : std::uint16_t {
-#define RK_OP(id, name, inputs, attrs, rule) name = id,
+#define RK_OP(id, name, inputs, types, attrs, rule) name = id,
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };
@@ -40,20 +41,44 @@ class IntList {
     return {values_.data(), fits() ? count_ : rank_max};
   }
 
-  constexpr bool operator==(const IntList&) const noexcept = default;
+  /// Of those that fit; lists that do not are equal to what has their first values and count.
+  constexpr bool operator==(const IntList& other) const noexcept {
+    return count_ == other.count_ && std::ranges::equal(values(), other.values());
+  }
 
  private:
   std::array<std::int64_t, rank_max> values_{};
   std::uint32_t count_ = 0;
 };
 
+/// The elements starts[d], starts[d] + steps[d], ... below ends[d] of each dim d.
+struct SliceRanges {
+  IntList starts{};  ///< negative: 0
+  IntList ends{};    ///< at most the extent
+  IntList steps{};   ///< positive
+
+  constexpr bool operator==(const SliceRanges&) const noexcept = default;
+};
+
 /// Attributes as a user gives them; an op reads those it knows.
 struct OpAttributes {
-  IntList axes{};         ///< sum, mean: [-rank, rank); empty = all
+  /// sum, mean: [-rank, rank), empty = all; expand_dims: dims of the result; squeeze: dims of the
+  /// operand, empty = all of extent 1.
+  IntList axes{};
   IntList shape{};        ///< reshape: new shape, at most one -1; fill: output shape
   bool keepdims = false;  ///< sum, mean
+  IntList permutation{};  ///< transpose: result dim d is operand dim permutation[d]
+  IntList indices{};      ///< index: one for each dim
+  SliceRanges slice{};    ///< slice: one of each for each dim
 
   constexpr bool operator==(const OpAttributes&) const noexcept = default;
+};
+
+/// The element types that an op takes; its result has that of the first operand.
+enum class OperandTypes : std::uint8_t {
+  f32,
+  any,      ///< f32, i32 or i64, all operands alike
+  indexed,  ///< the first operand any, the second i32 or i64
 };
 
 /// One row of the table.
@@ -61,6 +86,7 @@ struct OpInfo {
   Op op;
   std::string_view name;
   std::uint32_t input_count;
+  OperandTypes types;
   std::string_view rule;
 };
 

@@ -25,7 +25,7 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Elementwise with broadcasting. f32 in, f32 out.
+/// Elementwise with broadcasting; integers wrap.
 [[nodiscard]] inline Request add(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::add, a, b);
 }
@@ -39,6 +39,10 @@ namespace detail {
 /// [..., M, K] x [..., K, N] -> [..., M, N]; batch dims broadcast.
 [[nodiscard]] inline Request matmul(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::matmul, a, b);
+}
+/// [n] x [n] -> [], [m, n] x [n] -> [m], [m] x [m, n] -> [n], and matmul of matrices.
+[[nodiscard]] inline Request dot(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::dot, a, b);
 }
 /// Over `axes`, each in [-rank, rank); empty = all axes, result rank 0 whatever `keepdims` says.
 [[nodiscard]] inline Request sum(const TensorView& x, IntList axes,
@@ -57,11 +61,49 @@ namespace detail {
 [[nodiscard]] inline Request sum_all(const TensorView& x) noexcept {
   return detail::unary(Op::sum_all, x);
 }
+[[nodiscard]] inline Request mean_all(const TensorView& x) noexcept {
+  return detail::unary(Op::mean_all, x);
+}
 /// Same elements, new shape; at most one extent may be -1.
 [[nodiscard]] inline Request reshape(const TensorView& x, IntList shape) noexcept {
   Request request = detail::unary(Op::reshape, x);
   request.attributes.shape = shape;
   return request;
+}
+/// Inserts dims of extent 1: `axes` are dims of the result.
+[[nodiscard]] inline Request expand_dims(const TensorView& x, IntList axes) noexcept {
+  Request request = detail::unary(Op::expand_dims, x);
+  request.attributes.axes = axes;
+  return request;
+}
+/// Removes the dims `axes`, which have extent 1; empty = all that have.
+[[nodiscard]] inline Request squeeze(const TensorView& x, IntList axes = {}) noexcept {
+  Request request = expand_dims(x, axes);
+  request.op = Op::squeeze;
+  return request;
+}
+/// Dim d of the result is dim `permutation[d]` of `x`.
+[[nodiscard]] inline Request transpose(const TensorView& x, IntList permutation) noexcept {
+  Request request = detail::unary(Op::transpose, x);
+  request.attributes.permutation = permutation;
+  return request;
+}
+/// One element, rank 0.
+[[nodiscard]] inline Request index(const TensorView& x, IntList indices) noexcept {
+  Request request = detail::unary(Op::index, x);
+  request.attributes.indices = indices;
+  return request;
+}
+/// In each dim the elements from its start on, step by step, below its end.
+[[nodiscard]] inline Request slice(const TensorView& x, const SliceRanges& ranges) noexcept {
+  Request request = detail::unary(Op::slice, x);
+  request.attributes.slice = ranges;
+  return request;
+}
+/// Rows of `x`, which are its parts along dim 0, in the order of `indices` (i32 or i64, any rank).
+/// An index out of range is found where the op runs: E6001, and nothing is written.
+[[nodiscard]] inline Request gather(const TensorView& x, const TensorView& indices) noexcept {
+  return detail::binary(Op::gather, x, indices);
 }
 [[nodiscard]] inline Request copy(const TensorView& x) noexcept {
   return detail::unary(Op::copy, x);

@@ -93,10 +93,26 @@ struct TensorDesc {
   constexpr bool operator==(const TensorDesc&) const noexcept = default;
 };
 
-/// A vector, an array or a span of floats.
+/// The element type that a C++ type stands for; `none` for others.
 template <class T>
-concept FloatRange = requires(const T& floats) {
-  std::span<const float>(floats);
+inline constexpr DType dtype_of = DType::none;
+template <>
+inline constexpr DType dtype_of<float> = DType::f32;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+
+/// float, std::int32_t or std::int64_t.
+template <class T>
+concept Element = dtype_of<T>
+!= DType::none;
+
+/// A vector, an array or a span of elements.
+template <class T>
+concept ElementRange = requires(const T& elements) {
+  std::span(elements);
+  requires Element<typename decltype(std::span(elements))::value_type>;
 };
 
 /// A tensor whose elements somebody else owns.
@@ -111,17 +127,23 @@ struct TensorView {
   TensorView(TensorDesc descriptor, const void* elements)
       : desc(descriptor), data(elements), element_count(descriptor.element_count()) {}
   /// One-dimensional.
-  template <FloatRange Floats>
-  TensorView(const Floats& floats)  // NOLINT: conversion is the purpose
-      : TensorView({static_cast<std::uint32_t>(std::size(floats))}, floats) {}
-  TensorView(Shape shape, std::span<const float> elements)
-      : desc{DType::f32, shape}, data(elements.data()), element_count(elements.size()) {}
+  template <ElementRange Elements>
+  TensorView(const Elements& elements)  // NOLINT: conversion is the purpose
+      : TensorView({static_cast<std::uint32_t>(std::size(elements))}, elements) {}
+  template <ElementRange Elements>
+  TensorView(Shape shape, const Elements& elements)
+      : desc{dtype_of<typename decltype(std::span(elements))::value_type>, shape},
+        data(std::data(elements)),
+        element_count(std::size(elements)) {}
 
-  /// The elements as floats; empty unless f32.
-  [[nodiscard]] std::span<const float> floats() const noexcept {
-    if (desc.dtype != DType::f32) return {};
-    return {static_cast<const float*>(data), static_cast<std::size_t>(element_count)};
+  /// The elements as what they are; empty if T is not their type.
+  template <Element T>
+  [[nodiscard]] std::span<const T> elements() const noexcept {
+    if (desc.dtype != dtype_of<T>) return {};
+    return {static_cast<const T*>(data), static_cast<std::size_t>(element_count)};
   }
+  /// `elements<float>()`.
+  [[nodiscard]] std::span<const float> floats() const noexcept { return elements<float>(); }
 };
 
 }  // namespace ringkernel

@@ -1,6 +1,10 @@
 /// What the body of an op gets. Dispatch has checked each operand by itself: it lies in memory that
-/// the op may touch, is f32, aligned to 64 bytes, and its element count is the product of its
-/// extents. The body checks that the shapes fit each other (RK_FAULT_bad_shape).
+/// the op may touch, has an element type that the table allows, is aligned to 64 bytes, and its
+/// element count is the product of its extents; the output has the type of the first input. The
+/// body checks that the shapes fit each other (RK_FAULT_bad_shape).
+///
+/// Whatever the type, operands come as words of 32 bits, f32 by name: an op that only moves
+/// elements moves words and never looks at the type. An i64 is two words.
 ///
 /// A body is lane-strided: lane `lane` of `lanes` writes its share of the output, no lane writes
 /// what another one writes, and the bits of the result do not depend on `lanes`.
@@ -18,7 +22,39 @@ typedef struct rk_op_args {
   RK_GLOBAL rk_f32* output;
   rk_u32 lane;
   rk_u32 lanes;
+  rk_u64* fault_detail; /* holds the op's id; index_out_of_bounds puts its own there */
 } rk_op_args;
+
+/// Integer elements for arithmetic: unsigned, so that sums and products wrap, and allowed to be the
+/// words that another op moved.
+typedef rk_u32 __attribute__((may_alias)) rk_element32;
+typedef rk_u64 __attribute__((may_alias)) rk_element64;
+
+/// Words of one element.
+RK_INLINE rk_u32 rk_element_words(RK_GLOBAL const rk_operand* operand) {
+  return operand->dtype == RK_DTYPE_I64 ? 2 : 1;
+}
+
+RK_INLINE rk_u64 rk_operand_words(RK_GLOBAL const rk_operand* operand) {
+  return (rk_u64)operand->element_count * rk_element_words(operand);
+}
+
+/// Copies words that lie side by side.
+RK_INLINE void rk_move_words(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* from, rk_u64 words) {
+  rk_u64 i = 0;
+  for (; i + RK_WIDTH <= words; i += RK_WIDTH) rk_store16(to + i, rk_load16(from + i));
+  for (; i < words; ++i) to[i] = from[i];
+}
+
+/// The fault of an index that lies outside. The detail has the index's position in its upper half
+/// and in the lower one the index itself, or the nearest number that 32 bits hold.
+RK_INLINE rk_u32 rk_index_fault(const rk_op_args* args, rk_u64 position, rk_i64 index) {
+  const rk_i64 low = -(rk_i64)0x80000000;
+  const rk_i64 high = 0x7fffffff;
+  const rk_i64 near = index < low ? low : index > high ? high : index;
+  *args->fault_detail = position << 32 | ((rk_u64)near & 0xffffffffu);
+  return RK_FAULT_index_out_of_bounds;
+}
 
 RK_INLINE rk_u32 rk_same_shape(RK_GLOBAL const rk_operand* a, RK_GLOBAL const rk_operand* b) {
   rk_u32 difference = (rk_u32)(a->rank ^ b->rank);

@@ -19,8 +19,8 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
 }
 
 /// Two operands `x` and `y` with broadcasting. Within a run each of them advances or stays.
-#define RK_ELEMENTWISE_BINARY(name, expression)                                         \
-  RK_INLINE rk_u32 rk_op_##name(const rk_op_args* args) {                               \
+#define RK_BINARY_F32(name, expression)                                                 \
+  RK_INLINE rk_u32 name(const rk_op_args* args) {                                       \
     rk_odometer walk;                                                                   \
     const rk_u32 fault = rk_elementwise_begin(args, &walk);                             \
     if (fault != RK_FAULT_NONE) return fault;                                           \
@@ -49,6 +49,44 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
     return RK_FAULT_NONE;                                                               \
   }
 
+#define RK_BINARY_INTEGERS(name, TYPE, expression)                               \
+  RK_INLINE rk_u32 name(const rk_op_args* args) {                                \
+    rk_odometer walk;                                                            \
+    const rk_u32 fault = rk_elementwise_begin(args, &walk);                      \
+    if (fault != RK_FAULT_NONE) return fault;                                    \
+    const rk_u64 length = rk_odometer_run(&walk);                                \
+    const rk_u64 a_step = walk.rank == 0 ? 0 : walk.a_strides[0];                \
+    const rk_u64 b_step = walk.rank == 0 ? 0 : walk.b_strides[0];                \
+    RK_GLOBAL TYPE* out = (RK_GLOBAL TYPE*)args->output;                         \
+    do {                                                                         \
+      RK_GLOBAL const TYPE* a = (RK_GLOBAL const TYPE*)args->inputs[0] + walk.a; \
+      RK_GLOBAL const TYPE* b = (RK_GLOBAL const TYPE*)args->inputs[1] + walk.b; \
+      for (rk_u64 i = args->lane; i < length; i += args->lanes) {                \
+        const TYPE x = a[i * a_step];                                            \
+        const TYPE y = b[i * b_step];                                            \
+        out[i] = expression;                                                     \
+      }                                                                          \
+      out += length;                                                             \
+    } while (rk_odometer_next(&walk, 1));                                        \
+    return RK_FAULT_NONE;                                                        \
+  }
+
+/// A binary op on f32.
+#define RK_ELEMENTWISE_BINARY(name, expression) RK_BINARY_F32(rk_op_##name, expression)
+
+/// A binary op on f32 and, with the same expression on unsigned numbers, on i32 and i64.
+#define RK_ELEMENTWISE_NUMERIC(name, expression)                \
+  RK_BINARY_F32(rk_##name##_f32, expression)                    \
+  RK_BINARY_INTEGERS(rk_##name##_i32, rk_element32, expression) \
+  RK_BINARY_INTEGERS(rk_##name##_i64, rk_element64, expression) \
+  RK_INLINE rk_u32 rk_op_##name(const rk_op_args* args) {       \
+    switch (args->command->output.dtype) {                      \
+      case RK_DTYPE_I32: return rk_##name##_i32(args);          \
+      case RK_DTYPE_I64: return rk_##name##_i64(args);          \
+      default: return rk_##name##_f32(args);                    \
+    }                                                           \
+  }
+
 /// One operand `x`; `zero` is +0 of the same width.
 #define RK_ELEMENTWISE_UNARY(name, expression)                                        \
   RK_INLINE rk_u32 rk_op_##name(const rk_op_args* args) {                             \
@@ -71,8 +109,8 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
     return RK_FAULT_NONE;                                                             \
   }
 
-RK_ELEMENTWISE_BINARY(add, x + y)
-RK_ELEMENTWISE_BINARY(mul, x* y)
+RK_ELEMENTWISE_NUMERIC(add, x + y)
+RK_ELEMENTWISE_NUMERIC(mul, x* y)
 RK_ELEMENTWISE_UNARY(relu, rk_where_greater(x, zero, x, zero))
 
 #endif

@@ -1,4 +1,4 @@
-/// sum, mean, sum_all.
+/// sum, mean, sum_all, mean_all.
 ///
 /// The order is part of the result. The n elements that make one output, in row-major order, are
 /// summed by a tree over their index alone: chunks of 256; in a chunk, lane l of 16 starts at +0
@@ -159,13 +159,50 @@ RK_INLINE rk_u32 rk_reduce(const rk_op_args* args, rk_u32 is_mean) {
   return RK_FAULT_NONE;
 }
 
-RK_INLINE rk_u32 rk_op_sum(const rk_op_args* args) { return rk_reduce(args, 0); }
+/// Integer sums, which wrap, so that their order changes nothing.
+#define RK_SUM_INTEGERS(name, TYPE)                                                               \
+  RK_INLINE rk_u32 name(const rk_op_args* args) {                                                 \
+    rk_odometer kept;                                                                             \
+    rk_odometer reduced;                                                                          \
+    if (!rk_reduce_split(args->command, &kept, &reduced)) return RK_FAULT_bad_shape;              \
+    const rk_u64 run = rk_odometer_run(&reduced);                                                 \
+    const rk_u64 step = reduced.rank == 0 ? 0 : reduced.a_strides[0];                             \
+    rk_u64 unit = 0;                                                                              \
+    do {                                                                                          \
+      const rk_u64 i = unit++;                                                                    \
+      if (i % args->lanes != args->lane) continue;                                                \
+      TYPE sum = 0;                                                                               \
+      do {                                                                                        \
+        RK_GLOBAL const TYPE* from = (RK_GLOBAL const TYPE*)args->inputs[0] + kept.a + reduced.a; \
+        for (rk_u64 j = 0; j < run; ++j) sum += from[j * step];                                   \
+      } while (rk_odometer_next(&reduced, 1));                                                    \
+      ((RK_GLOBAL TYPE*)args->output)[i] = sum;                                                   \
+    } while (rk_odometer_next(&kept, 0));                                                         \
+    return RK_FAULT_NONE;                                                                         \
+  }
+
+RK_SUM_INTEGERS(rk_sum_i32, rk_element32)
+RK_SUM_INTEGERS(rk_sum_i64, rk_element64)
+
+RK_INLINE rk_u32 rk_op_sum(const rk_op_args* args) {
+  switch (args->command->output.dtype) {
+    case RK_DTYPE_I32: return rk_sum_i32(args);
+    case RK_DTYPE_I64: return rk_sum_i64(args);
+    default: return rk_reduce(args, 0);
+  }
+}
 RK_INLINE rk_u32 rk_op_mean(const rk_op_args* args) { return rk_reduce(args, 1); }
 
+RK_INLINE rk_u32 rk_reduces_all(const rk_op_args* args) {
+  return args->command->attrs.reduce.axis_mask == (1u << args->command->inputs[0].rank) - 1u;
+}
 RK_INLINE rk_u32 rk_op_sum_all(const rk_op_args* args) {
-  const rk_u32 every_dim = (1u << args->command->inputs[0].rank) - 1u;
-  if (args->command->attrs.reduce.axis_mask != every_dim) return RK_FAULT_bad_shape;
-  return rk_reduce(args, 0);
+  if (!rk_reduces_all(args)) return RK_FAULT_bad_shape;
+  return rk_op_sum(args);
+}
+RK_INLINE rk_u32 rk_op_mean_all(const rk_op_args* args) {
+  if (!rk_reduces_all(args)) return RK_FAULT_bad_shape;
+  return rk_op_mean(args);
 }
 
 #endif

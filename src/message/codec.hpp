@@ -49,4 +49,9 @@ void encode(const Plan& plan, const Request& request, std::byte* payload) noexce
 [[nodiscard]] Result<TensorView> read_reply(std::span<const std::byte> payload,
                                             const Plan* plan = nullptr);
 
+/// What a device fault means to users: index_out_of_bounds is E6001, with the index and its
+/// position from the detail and, where the request is at hand, its op and shapes; others keep their
+/// code.
+[[nodiscard]] Error fault_error(Errc fault, std::uint64_t detail, const Request* request);
+
 }  // namespace ringkernel::codec

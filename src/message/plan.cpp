@@ -35,7 +35,11 @@ std::size_t set_of(const Request& request) noexcept {
   }
   const OpAttributes& attributes = request.attributes;
   hash += weigh(attributes.axes.values()) * factors[1] +
-          weigh(attributes.shape.values()) * factors[2] + (attributes.keepdims ? 1 : 0);
+          weigh(attributes.shape.values()) * factors[2] + (attributes.keepdims ? 1 : 0) +
+          weigh(attributes.permutation.values()) * factors[4] +
+          weigh(attributes.indices.values()) * factors[5] +
+          weigh(attributes.slice.starts.values()) * factors[6] +
+          weigh(attributes.slice.ends.values()) * factors[7];
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 

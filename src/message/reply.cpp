@@ -1,9 +1,11 @@
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "message/codec.hpp"
 #include "message/inspect.hpp"
 #include "message/skeleton.hpp"
+#include "ops/rules.hpp"
 
 namespace ringkernel::codec {
 namespace {
@@ -37,6 +39,23 @@ Result<TensorView> read_reply(std::span<const std::byte> payload, const Plan* pl
     return malformed("the reply is " + desc.text() + " but carries " + std::to_string(bytes) +
                      " bytes");
   return TensorView(desc, bytes == 0 ? nullptr : reply->data()->data());
+}
+
+Error fault_error(Errc fault, std::uint64_t detail, const Request* request) {
+  if (fault != Errc::index_out_of_bounds)
+    return Error(fault, "device detail " + std::to_string(detail));
+  using Limits = std::numeric_limits<std::int32_t>;
+  const auto index = static_cast<std::int32_t>(detail & 0xffffffffu);
+  const bool is_cut = index == Limits::min() || index == Limits::max();
+  const std::string what = "index " + std::to_string(index) + (is_cut ? " or beyond" : "") +
+                           " at position " + std::to_string(detail >> 32);
+  if (request == nullptr) return Error(Errc::out_of_bounds, what);
+  std::array<TensorDesc, inputs_max> descs;
+  for (std::size_t i = 0; i < request->input_count; ++i) descs[i] = request->inputs[i].desc;
+  const OpInfo* op = find_op(static_cast<std::uint16_t>(request->op));
+  return ops::call_error(Errc::out_of_bounds,
+                         {*op, std::span(descs).first(request->input_count), request->attributes},
+                         what);
 }
 
 }  // namespace ringkernel::codec

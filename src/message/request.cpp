@@ -82,26 +82,72 @@ Result<void> read_operands(const schema::Request& message, const rk_command& com
   return {};
 }
 
-// One function per attribute record of ops.def: the op's attributes from the command's.
-
-OpAttributes attributes_none(const rk_op_attrs&) { return {}; }
-
-OpAttributes attributes_reduce(const rk_op_attrs& attrs) {
+IntList axes_of(rk_u32 mask) {
   std::array<std::int64_t, 32> axes{};
   std::size_t count = 0;
   for (std::uint32_t axis = 0; axis < axes.size(); ++axis)
-    if (((attrs.reduce.axis_mask >> axis) & 1u) != 0) axes[count++] = axis;
+    if (((mask >> axis) & 1u) != 0) axes[count++] = axis;
+  return IntList(std::span<const std::int64_t>(axes).first(count));
+}
+
+/// `entry(dim)` for each dim of the first input.
+IntList for_each_dim(const rk_command& command, auto entry) {
+  std::array<std::int64_t, rank_max> list{};
+  const std::size_t rank = std::min<std::size_t>(command.inputs[0].rank, rank_max);
+  for (std::size_t dim = 0; dim < rank; ++dim) list[dim] = entry(dim);
+  return IntList(std::span<const std::int64_t>(list).first(rank));
+}
+
+// One function per attribute record of ops.def: the op's attributes from the command's.
+
+OpAttributes attributes_none(const rk_command&) { return {}; }
+
+OpAttributes attributes_reduce(const rk_command& command) {
   OpAttributes attributes;
-  attributes.axes = IntList(std::span<const std::int64_t>(axes).first(count));
-  attributes.keepdims = attrs.reduce.keepdims != 0;
+  attributes.axes = axes_of(command.attrs.reduce.axis_mask);
+  attributes.keepdims = command.attrs.reduce.keepdims != 0;
+  return attributes;
+}
+
+OpAttributes attributes_axes(const rk_command& command) {
+  OpAttributes attributes;
+  attributes.axes = axes_of(command.attrs.axes.axis_mask);
+  return attributes;
+}
+
+OpAttributes attributes_transpose(const rk_command& command) {
+  OpAttributes attributes;
+  attributes.permutation = for_each_dim(
+      command, [&](std::size_t dim) { return command.attrs.transpose.permutation[dim]; });
+  return attributes;
+}
+
+OpAttributes attributes_index(const rk_command& command) {
+  OpAttributes attributes;
+  attributes.indices =
+      for_each_dim(command, [&](std::size_t dim) { return command.attrs.index.indices[dim]; });
+  return attributes;
+}
+
+/// The ends follow from the stated output; without it they lie before the starts.
+OpAttributes attributes_slice(const rk_command& command) {
+  const rk_attrs_slice& attrs = command.attrs.slice;
+  OpAttributes attributes;
+  attributes.slice.starts =
+      for_each_dim(command, [&](std::size_t dim) { return attrs.starts[dim]; });
+  attributes.slice.steps = for_each_dim(command, [&](std::size_t dim) { return attrs.steps[dim]; });
+  attributes.slice.ends = for_each_dim(command, [&](std::size_t dim) {
+    const auto last = std::int64_t{command.output.dims[dim]} - 1;
+    return attrs.starts[dim] + last * attrs.steps[dim] + 1;
+  });
   return attributes;
 }
 
 Result<OpAttributes> read_attributes(const rk_command& command) {
   switch (static_cast<Op>(command.op)) {
-#define RK_OP(id, name, inputs, record, rule) \
-  case Op::name:                              \
-    return attributes_##record(command.attrs);
+#define RK_OP(id, name, inputs, types, record, rule) \
+  case Op::name:                                     \
+    return attributes_##record(command);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
   }

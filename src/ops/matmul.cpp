@@ -27,4 +27,24 @@ Result<Inference> infer_matmul(const OpCall& call) {
   return Inference{{call.inputs[0].dtype, *shape}, {}};
 }
 
+Result<Inference> infer_dot(const OpCall& call) {
+  const Shape& a = call.inputs[0].shape;
+  const Shape& b = call.inputs[1].shape;
+  if (a.rank() == 2 && b.rank() == 2) return infer_matmul(call);
+  const bool is_scalar = a.rank() == 0 || b.rank() == 0;
+  if (is_scalar || a.rank() + b.rank() > 3)
+    return call_error(Errc::rank_mismatch, call,
+                      "expected ranks 1 and 1, 2 and 1, 1 and 2 or 2 and 2, got " +
+                          std::to_string(a.rank()) + " and " + std::to_string(b.rank()));
+  const std::uint32_t a_depth = a[a.rank() - 1];
+  if (a_depth != b[0])
+    return call_error(Errc::dimension_mismatch, call,
+                      "K is " + std::to_string(a_depth) + " in the left operand and " +
+                          std::to_string(b[0]) + " in the right one");
+  Shape shape;
+  if (a.rank() == 2) shape = {a[0]};
+  if (b.rank() == 2) shape = {b[1]};
+  return Inference{{call.inputs[0].dtype, shape}, {}};
+}
+
 }  // namespace ringkernel::ops

@@ -6,29 +6,6 @@ namespace {
 
 constexpr std::uint32_t all_axes(std::size_t rank) noexcept { return (1u << rank) - 1u; }
 
-/// The axes as a bit mask of dims; negative ones count from the end.
-Result<std::uint32_t> axis_mask(const OpCall& call) {
-  const auto rank = static_cast<std::int64_t>(call.inputs[0].shape.rank());
-  const IntList& axes = call.attributes.axes;
-  std::uint32_t mask = 0;
-  for (const std::int64_t axis : axes.values()) {
-    if (axis < -rank || axis >= rank)
-      return call_error(Errc::invalid_axis, call,
-                        "axis " + std::to_string(axis) + " is outside [" + std::to_string(-rank) +
-                            ", " + std::to_string(rank) + ") of rank " + std::to_string(rank));
-    const std::uint32_t bit = 1u << (axis < 0 ? axis + rank : axis);
-    if ((mask & bit) != 0)
-      return call_error(Errc::duplicate_axis, call,
-                        "axis " + std::to_string(axis) + " names a dim twice");
-    mask |= bit;
-  }
-  // The list remembers rank_max axes; if those were all different, one more must repeat a dim.
-  if (!axes.fits())
-    return call_error(Errc::duplicate_axis, call,
-                      std::to_string(axes.count()) + " axes for rank " + std::to_string(rank));
-  return mask;
-}
-
 Inference reduced(const OpCall& call, std::uint32_t mask, bool keepdims) {
   const Shape& input = call.inputs[0].shape;
   std::array<std::int64_t, rank_max> dims{};
@@ -45,9 +22,31 @@ Inference reduced(const OpCall& call, std::uint32_t mask, bool keepdims) {
 
 }  // namespace
 
+Result<std::uint32_t> axis_mask(const OpCall& call, std::int64_t lowest) {
+  const auto rank = static_cast<std::int64_t>(call.inputs[0].shape.rank());
+  const IntList& axes = call.attributes.axes;
+  std::uint32_t mask = 0;
+  for (const std::int64_t axis : axes.values()) {
+    if (axis < lowest || axis >= rank)
+      return call_error(Errc::invalid_axis, call,
+                        "axis " + std::to_string(axis) + " is outside [" + std::to_string(lowest) +
+                            ", " + std::to_string(rank) + ") of rank " + std::to_string(rank));
+    const std::uint32_t bit = 1u << (axis < 0 ? axis + rank : axis);
+    if ((mask & bit) != 0)
+      return call_error(Errc::duplicate_axis, call,
+                        "axis " + std::to_string(axis) + " names a dim twice");
+    mask |= bit;
+  }
+  // The list remembers rank_max axes; if those were all different, one more must repeat a dim.
+  if (!axes.fits())
+    return call_error(Errc::duplicate_axis, call,
+                      std::to_string(axes.count()) + " axes for rank " + std::to_string(rank));
+  return mask;
+}
+
 Result<Inference> infer_reduce(const OpCall& call) {
   if (call.attributes.axes.count() == 0) return infer_reduce_all(call);
-  RK_TRY(mask, axis_mask(call));
+  RK_TRY(mask, axis_mask(call, -static_cast<std::int64_t>(call.inputs[0].shape.rank())));
   return reduced(call, mask, call.attributes.keepdims);
 }
 

@@ -39,6 +39,27 @@ struct OpCall {
 /// `shape`. E3002, E3006, E6004.
 [[nodiscard]] Result<Inference> infer_fill(const OpCall& call);
 
+/// matmul of vectors and matrices; a vector's missing dim is missing in the output. E3002, E3003,
+/// E6004.
+[[nodiscard]] Result<Inference> infer_dot(const OpCall& call);
+/// Extent 1 at each of `axes`, which are dims of the output. E3002, E3004, E3005.
+[[nodiscard]] Result<Inference> infer_expand_dims(const OpCall& call);
+/// Without the dims in `axes`; no axes: without all of extent 1. E3004, E3005, E3009.
+[[nodiscard]] Result<Inference> infer_squeeze(const OpCall& call);
+/// Dims in the order of `permutation`. E3008.
+[[nodiscard]] Result<Inference> infer_transpose(const OpCall& call);
+/// Rank 0. E4006, E6001.
+[[nodiscard]] Result<Inference> infer_index(const OpCall& call);
+/// How many elements `slice` takes in each dim. E3006, E4007, E4008, E6001.
+[[nodiscard]] Result<Inference> infer_slice(const OpCall& call);
+/// The shape of the indices, then that of the first operand without dim 0. E3002, E6004. The device
+/// checks the indices.
+[[nodiscard]] Result<Inference> infer_gather(const OpCall& call);
+
+/// `axes` as a bit mask of dims of the input; each lies in [lowest, rank), negative ones count from
+/// the end. E3004, E3005.
+[[nodiscard]] Result<std::uint32_t> axis_mask(const OpCall& call, std::int64_t lowest);
+
 /// Right-aligned broadcast of two shapes. E3001 names the dim of the aligned shape, 0 = leftmost;
 /// E6004.
 [[nodiscard]] Result<Shape> broadcast(const OpCall& call, std::span<const std::uint32_t> a,

@@ -10,7 +10,8 @@ namespace ringkernel {
 namespace {
 
 constexpr std::array table{
-#define RK_OP(id, name, inputs, attrs, rule) OpInfo{Op::name, #name, inputs, #rule},
+#define RK_OP(id, name, inputs, types, attrs, rule) \
+  OpInfo{Op::name, #name, inputs, OperandTypes::types, #rule},
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };
@@ -37,15 +38,23 @@ Result<void> check_arity(const ops::OpCall& call) {
 }
 
 Result<void> check_dtypes(const ops::OpCall& call) {
-  for (const TensorDesc& input : call.inputs)
-    if (input.dtype != call.inputs[0].dtype)
+  if (call.inputs.empty()) return {};
+  const DType dtype = call.inputs[0].dtype;
+  const OperandTypes types = call.op.types;
+  const bool is_indexed = types == OperandTypes::indexed;
+  for (const TensorDesc& input : call.inputs.first(is_indexed ? 1 : call.inputs.size()))
+    if (input.dtype != dtype)
       return ops::call_error(
           Errc::dtype_mismatch, call,
-          std::string("operands are ") + name(call.inputs[0].dtype) + " and " + name(input.dtype));
-  if (!call.inputs.empty() && call.inputs[0].dtype != DType::f32)
+          std::string("operands are ") + name(dtype) + " and " + name(input.dtype));
+  if (dtype == DType::none || (dtype != DType::f32 && types == OperandTypes::f32))
+    return ops::call_error(Errc::invalid_dtype, call,
+                           std::string("element type ") + name(dtype) + ", supported: f32" +
+                               (types == OperandTypes::f32 ? "" : ", i32, i64"));
+  if (is_indexed && call.inputs[1].dtype != DType::i32 && call.inputs[1].dtype != DType::i64)
     return ops::call_error(
-        Errc::invalid_dtype, call,
-        std::string("element type ") + name(call.inputs[0].dtype) + ", supported: f32");
+        Errc::invalid_index_dtype, call,
+        std::string("the indices are ") + name(call.inputs[1].dtype) + ", supported: i32, i64");
   return {};
 }
 
@@ -97,8 +106,8 @@ Result<Inference> infer(Op op, std::span<const TensorDesc> inputs, const OpAttri
   RK_TRY_VOID(check_dtypes(call));
   RK_TRY_VOID(check_extents(call));
   switch (op) {
-#define RK_OP(id, name, inputs, attrs, rule) \
-  case Op::name:                             \
+#define RK_OP(id, name, inputs, types, attrs, rule) \
+  case Op::name:                                    \
     return ops::infer_##rule(call);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

@@ -205,12 +205,15 @@ std::uint64_t KernelState::deadline_ns(const SendOptions& options,
   return bridge::Timeout(timeout).deadline_ns(runtime_->clock().now_ns());
 }
 
-Result<Reply> KernelState::to_reply(bridge::Outcome outcome, const codec::Plan* plan) const {
+Result<Reply> KernelState::to_reply(bridge::Outcome outcome, const Prepared* asked) const {
+  const Request* const request = asked != nullptr ? asked->request : nullptr;
+  const codec::Plan* const plan = request != nullptr ? &asked->plan : nullptr;
   if (outcome.error) {
     Error error(outcome.error, std::move(outcome.detail));
-    error.message = outcome.id;
     if (outcome.fault_detail != 0)
-      error.detail += "device detail " + std::to_string(outcome.fault_detail);
+      error = codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail,
+                                 request);
+    error.message = outcome.id;
     return error;
   }
   TensorView tensor{{DType::none, {}}, nullptr};
@@ -235,7 +238,7 @@ Result<Reply> KernelState::call(const ContentView& content, const SendOptions& o
     Result<MessageId> id =
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
                          [&](std::byte* payload) { prepared.write(payload); });
-    if (id) return to_reply(channel_->wait(*id, timeout), prepared.layout());
+    if (id) return to_reply(channel_->wait(*id, timeout), &prepared);
     if (!(id.error() == Errc::busy)) return std::move(id).error();
     RK_TRY_VOID(channel_->wait_for_room(timeout.deadline_ns(runtime_->clock().now_ns())));
   }

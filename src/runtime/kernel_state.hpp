@@ -83,11 +83,6 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     const Request* request = nullptr;
     std::span<const std::byte> bytes;
     void write(std::byte* payload) const noexcept;
-    /// The layout of the op's request, which its reply may be compared with on this thread until
-    /// the next `prepare`; nullptr for plain bytes.
-    [[nodiscard]] const codec::Plan* layout() const noexcept {
-      return request != nullptr ? &plan : nullptr;
-    }
   };
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it.
@@ -99,9 +94,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// When a message sent at this moment is too late.
   [[nodiscard]] std::uint64_t deadline_ns(const SendOptions& options,
                                           std::chrono::nanoseconds default_timeout) const noexcept;
-  /// What the receiver gets of an outcome.
+  /// What the receiver gets of an outcome. `asked`, if it is still at hand and this thread has
+  /// prepared nothing since, makes errors richer and replies cheaper.
   [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome,
-                                       const codec::Plan* plan = nullptr) const;
+                                       const Prepared* asked = nullptr) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] KernelStatus status() const;

@@ -1,8 +1,10 @@
 #include "conformance/cases.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include "support/attributes.hpp"
+#include "support/elements.hpp"
 #include "support/stress.hpp"
 
 namespace ringkernel::test {
@@ -44,6 +46,10 @@ Tensor random_tensor(const Dims& dims, Dice& dice, bool is_signed = true) {
     if (is_signed && dice.hits(50)) element = -element;
   }
   return tensor;
+}
+
+void shuffle(Dims& list, Dice& dice) {
+  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[dice.below(i)]);
 }
 
 // One function for each rule of ops.def: the cases of an op with that rule.
@@ -135,6 +141,113 @@ std::vector<Case> reshape_cases(Op op, Dice& dice) {
   return cases;
 }
 
+std::vector<Case> dot_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t rows = up_to(dice, 20), depth = up_to(dice, 400), columns = up_to(dice, 20);
+    const bool is_signed = dice.hits(50);
+    const auto random = [&](const Dims& dims) { return random_tensor(dims, dice, is_signed); };
+    cases.push_back({op, {random({depth}), random({depth})}, {}});
+    cases.push_back({op, {random({rows, depth}), random({depth})}, {}});
+    cases.push_back({op, {random({depth}), random({depth, columns})}, {}});
+    cases.push_back({op, {random({rows, depth}), random({depth, columns})}, {}});
+  }
+  return cases;
+}
+
+std::vector<Case> expand_dims_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (std::size_t count = 0; rank + count <= rank_max; ++count) {
+      Dims axes(rank + count);
+      std::iota(axes.begin(), axes.end(), 0);
+      shuffle(axes, dice);
+      axes.resize(count);
+      cases.push_back(
+          {op, {random_tensor(random_dims(dice, rank), dice)}, reducing(IntList(axes))});
+    }
+  return cases;
+}
+
+std::vector<Case> squeeze_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 3; ++round) {
+      Dims dims = random_dims(dice, rank);
+      Dims axes;
+      for (std::size_t dim = 0; dim < rank; ++dim) {
+        if (dice.hits(50)) continue;
+        dims[dim] = 1;
+        if (round != 0 && dice.hits(70)) axes.push_back(static_cast<std::int64_t>(dim));
+      }
+      cases.push_back({op, {random_tensor(dims, dice)}, reducing(IntList(axes))});
+    }
+  return cases;
+}
+
+/// Random orders of the dims, and matrices large enough for several tiles.
+std::vector<Case> transpose_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 4; ++round) {
+      Dims permutation(rank);
+      std::iota(permutation.begin(), permutation.end(), 0);
+      shuffle(permutation, dice);
+      cases.push_back(
+          {op, {random_tensor(random_dims(dice, rank), dice)}, permuting(IntList(permutation))});
+    }
+  cases.push_back({op, {random_tensor({33, 50}, dice)}, permuting({1, 0})});
+  cases.push_back({op, {random_tensor({3, 20, 37}, dice)}, permuting({0, 2, 1})});
+  cases.push_back({op, {random_tensor({18, 3, 35}, dice)}, permuting({2, 1, 0})});
+  return cases;
+}
+
+std::vector<Case> index_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 3; ++round) {
+      const Dims dims = random_dims(dice, rank);
+      Dims indices;
+      for (const std::int64_t dim : dims)
+        indices.push_back(up_to(dice, static_cast<std::uint64_t>(dim)) - 1);
+      cases.push_back({op, {random_tensor(dims, dice)}, indexing(IntList(indices))});
+    }
+  return cases;
+}
+
+std::vector<Case> slice_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 4; ++round) {
+      const Dims dims = random_dims(dice, rank);
+      Dims starts, ends, steps;
+      for (const std::int64_t dim : dims) {
+        ends.push_back(up_to(dice, static_cast<std::uint64_t>(dim)));
+        starts.push_back(up_to(dice, static_cast<std::uint64_t>(ends.back())) - 1);
+        if (dice.hits(20)) starts.back() = -3;
+        steps.push_back(dice.hits(50) ? 1 : up_to(dice, 4));
+      }
+      const SliceRanges ranges{IntList(starts), IntList(ends), IntList(steps)};
+      cases.push_back({op, {random_tensor(dims, dice)}, slicing(ranges)});
+    }
+  return cases;
+}
+
+/// Indices of every rank that leaves room for the rows, i32 and i64 in turn.
+std::vector<Case> gather_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 1; rank <= 4; ++rank)
+    for (std::size_t index_rank = 0; index_rank <= 4; ++index_rank) {
+      const Dims dims = random_dims(dice, rank);
+      Tensor indices = random_tensor(random_dims(dice, index_rank), dice);
+      for (float& index : indices.elements)
+        index = static_cast<float>(dice.below(static_cast<std::uint64_t>(dims[0])));
+      const DType dtype = index_rank % 2 == 0 ? DType::i32 : DType::i64;
+      cases.push_back({op, {random_tensor(dims, dice), indices.as(dtype)}, {}});
+    }
+  return cases;
+}
+
 std::vector<Case> fill_cases(Op op, Dice& dice) {
   std::vector<Case> cases;
   for (std::size_t rank = 0; rank <= rank_max; ++rank)
@@ -148,14 +261,42 @@ std::vector<Values> values_of(const std::vector<Tensor>& tensors) {
   return values;
 }
 
+/// The case with its values, but not its indices, as whole numbers of another type.
+Case as_integers(Case example, DType dtype) {
+  for (Tensor& input : example.inputs) {
+    if (input.dtype != DType::f32) continue;
+    for (float& element : input.elements) element = std::trunc(element * 1000);
+    input = input.as(dtype);
+  }
+  return example;
+}
+
+std::vector<Case> f32_cases_of(Op op) {
+  Dice dice(cases_seed, static_cast<std::uint64_t>(op));
+  switch (op) {
+#define RK_OP(id, name, inputs, types, attrs, rule) \
+  case Op::name:                                    \
+    return rule##_cases(op, dice);
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+  }
+  return {};
+}
+
 }  // namespace
+
+Tensor Tensor::as(DType other) const { return {shape, elements, other, encoded(elements, other)}; }
+
+TensorView Tensor::view() const {
+  if (dtype == DType::f32) return {shape, elements};
+  return {{dtype, shape}, integers.data()};
+}
 
 Request Case::request() const {
   Request request;
   request.op = op;
   request.input_count = static_cast<std::uint32_t>(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    request.inputs[i] = {inputs[i].shape, inputs[i].elements};
+  for (std::size_t i = 0; i < inputs.size(); ++i) request.inputs[i] = inputs[i].view();
   request.attributes = attributes;
   return request;
 }
@@ -171,22 +312,20 @@ Values Case::magnitudes() const {
 
 std::string Case::text() const {
   std::string text(name_of(op));
-  for (const Tensor& input : inputs) text += " " + input.shape.text();
+  for (const Tensor& input : inputs) text += " " + input.view().desc.text();
   return text;
 }
 
 std::string_view name_of(Op op) { return find_op(static_cast<std::uint16_t>(op))->name; }
 
 std::vector<Case> cases_of(Op op) {
-  Dice dice(cases_seed, static_cast<std::uint64_t>(op));
-  switch (op) {
-#define RK_OP(id, name, inputs, attrs, rule) \
-  case Op::name:                             \
-    return rule##_cases(op, dice);
-#include "ringkernel/protocol/ops.def"
-#undef RK_OP
-  }
-  return {};
+  std::vector<Case> cases = f32_cases_of(op);
+  if (find_op(static_cast<std::uint16_t>(op))->types == OperandTypes::f32) return cases;
+  const std::size_t count = cases.size();
+  for (std::size_t i = 0; i < count; ++i)
+    for (const DType dtype : {DType::i32, DType::i64})
+      cases.push_back(as_integers(cases[i], dtype));
+  return cases;
 }
 
 }  // namespace ringkernel::test

@@ -1,5 +1,6 @@
 /// Operands and attributes for every op of the table, drawn by the op's rule: an op whose rule has
-/// no cases does not compile, and one that gets none fails `Cases.CoverEveryOpThatComputes`.
+/// no cases does not compile, and one that gets none fails `Cases.CoverEveryOpThatComputes`. An op
+/// that takes integers gets each case a second and a third time with i32 and i64.
 ///
 /// Threading: distinct objects safe, shared objects unsafe.
 #pragma once
@@ -16,10 +17,17 @@ namespace ringkernel::test {
 /// Every run draws the same cases; change it to draw others.
 inline constexpr std::uint64_t cases_seed = 20261121;
 
+/// Floats, or integers that floats represent exactly.
 struct Tensor {
   Shape shape;
   std::vector<float> elements;
+  DType dtype = DType::f32;
+  std::vector<std::byte> integers{};  ///< unless f32: the elements as they lie in memory
 
+  /// The same numbers, which are whole, as elements of another type.
+  [[nodiscard]] Tensor as(DType other) const;
+  /// Borrows the elements.
+  [[nodiscard]] TensorView view() const;
   [[nodiscard]] Values values() const { return {shape, {elements.begin(), elements.end()}}; }
 };
 

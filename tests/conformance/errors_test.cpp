@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <chrono>
 
 #include "support/backends.hpp"
 
@@ -47,6 +48,24 @@ std::vector<Refusal> refusals() {
       {ops::mean(tensor({2, 3}), {-1, 1}), Errc::duplicate_axis, "E3005", "mean"},
       {ops::reshape(tensor({2, 3}), {0, 6}), Errc::invalid_dimension, "E3006", "reshape"},
       {ops::reshape(tensor({2, 3}), {4, -1}), Errc::element_count_mismatch, "E3007", "reshape"},
+      {ops::dot(tensor({6}), integer_tensor({6})), Errc::dtype_mismatch, "E2004", "i32"},
+      {ops::mean_all(integer_tensor({6})), Errc::invalid_dtype, "E2005", "i32[6]"},
+      {ops::dot(tensor({1, 2, 3}), tensor({3})), Errc::rank_mismatch, "E3002", "dot"},
+      {ops::dot(tensor({2, 3}), tensor({2})), Errc::dimension_mismatch, "E3003", "dot"},
+      {ops::expand_dims(tensor({6}), {2}), Errc::invalid_axis, "E3004", "expand_dims"},
+      {ops::expand_dims(tensor({6}), {0, 0}), Errc::duplicate_axis, "E3005", "expand_dims"},
+      {ops::squeeze(tensor({1, 6}), {2}), Errc::invalid_axis, "E3004", "squeeze"},
+      {ops::squeeze(tensor({1, 6}), {0, 0}), Errc::duplicate_axis, "E3005", "squeeze"},
+      {ops::squeeze(tensor({1, 6}), {1}), Errc::not_squeezable, "E3009", "extent 6"},
+      {ops::transpose(tensor({2, 3}), {0, 0}), Errc::invalid_permutation, "E3008", "transpose"},
+      {ops::index(tensor({2, 3}), {1}), Errc::index_count_mismatch, "E4006", "rank 2"},
+      {ops::index(tensor({2, 3}), {2, 0}), Errc::out_of_bounds, "E6001", "index 2 in dim 0"},
+      {ops::slice(tensor({6}), {}), Errc::slice_count_mismatch, "E4007", "rank 1"},
+      {ops::slice(tensor({6}), {{0}, {6}, {0}}), Errc::invalid_slice_step, "E4008", "step 0"},
+      {ops::slice(tensor({6}), {{0}, {7}, {1}}), Errc::out_of_bounds, "E6001", "end 7"},
+      {ops::slice(tensor({6}), {{3}, {3}, {1}}), Errc::invalid_dimension, "E3006", "slice"},
+      {ops::gather(tensor({}), integer_tensor({6})), Errc::rank_mismatch, "E3002", "gather"},
+      {ops::gather(tensor({6}), tensor({6})), Errc::invalid_index_dtype, "E4011", "f32"},
       {ops::fill(tensor({}), {1 << 16, 1 << 16}), Errc::allocation_failure, "E6004", "fill"},
   };
 }
@@ -79,6 +98,27 @@ TEST_P(Refusals, LeaveTheKernelReadyForTheNextRequest) {
     EXPECT_EQ(reply->floats()[0], 21.0f);
   }
   EXPECT_EQ(kernel.metrics().replied, refusals().size());
+}
+
+// The indices of gather are data: the device looks at them.
+TEST_P(Refusals, OfAnIndexComeFromTheDeviceAndLeaveTheKernelReady) {
+  auto runtime = open();
+  Kernel kernel = active(runtime, "ops", {.program = "core"});
+  const std::int32_t narrow[] = {2, 0, 3};
+  const std::int64_t wide[] = {0, -(std::int64_t{1} << 40)};
+  const Error error = kernel.call(ops::gather(tensor({3, 2}), narrow)).error();
+  EXPECT_EQ(error, Errc::out_of_bounds) << error.text();
+  EXPECT_THAT(error.text(), StartsWith("E6001"));
+  EXPECT_EQ(error.detail, "gather(f32[3, 2], i32[3]): index 3 at position 2");
+  EXPECT_EQ(kernel.call(ops::gather(tensor({3, 2}), wide)).error().detail,
+            "gather(f32[3, 2], i64[2]): index -2147483648 or beyond at position 1");
+  ASSERT_TRUE(kernel.send(ops::gather(tensor({3, 2}), narrow)));
+  const Error received = kernel.receive(std::chrono::seconds(10)).error();
+  EXPECT_EQ(received, Errc::out_of_bounds);
+  EXPECT_EQ(received.detail, "index 3 at position 2");
+  const auto reply = kernel.call(ops::gather(tensor({3, 2}), std::span(narrow).first(2)));
+  ASSERT_TRUE(reply) << reply.error().text();
+  EXPECT_THAT(reply->floats(), ::testing::ElementsAre(5, 6, 1, 2));
 }
 
 TEST_P(Refusals, DoNotTouchNoopWhichAnswersWithoutATensor) {

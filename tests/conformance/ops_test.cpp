@@ -11,6 +11,7 @@
 
 #include "conformance/cases.hpp"
 #include "support/backends.hpp"
+#include "support/elements.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -69,12 +70,16 @@ class EveryOp : public ::testing::TestWithParam<OpOnBackend> {
 };
 
 /// |got - want| <= 1e-6 (1 + |want|), where |want| is taken before anything cancels: docs/OPS.md.
-void expect_close(const TensorView& got, const Values& want, const Values& bound) {
-  ASSERT_EQ(got.desc, (TensorDesc{DType::f32, want.shape}));
-  ASSERT_EQ(got.floats().size(), want.elements.size());
-  for (std::size_t i = 0; i < want.elements.size(); ++i)
-    ASSERT_NEAR(got.floats()[i], want.elements[i], 1e-6 * (1 + bound.elements[i]))
-        << "element " << i;
+void expect_close(const TensorView& got, const Case& example) {
+  const Values want = example.expected();
+  const Values bound = example.magnitudes();
+  const TensorDesc desc{example.inputs[0].dtype, want.shape};
+  ASSERT_EQ(got.desc, desc) << got.desc.text();
+  const std::vector<float> elements = decoded(got.desc, got.data);
+  for (std::size_t i = 0; i < want.elements.size(); ++i) {
+    const double rounding = desc.dtype == DType::f32 ? 1e-6 * (1 + bound.elements[i]) : 0;
+    ASSERT_NEAR(elements[i], want.elements[i], rounding) << "element " << i;
+  }
 }
 
 TEST_P(EveryOp, ComputesWhatItsDefinitionSays) {
@@ -82,7 +87,7 @@ TEST_P(EveryOp, ComputesWhatItsDefinitionSays) {
     SCOPED_TRACE(example.text());
     const auto reply = call(backend(), example);
     ASSERT_TRUE(reply) << reply.error().text();
-    expect_close(reply->tensor(), example.expected(), example.magnitudes());
+    expect_close(reply->tensor(), example);
   }
 }
 

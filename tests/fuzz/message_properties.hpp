@@ -13,12 +13,13 @@ namespace ringkernel::test {
 
 /// The errors that `Request::from_bytes` documents.
 inline constexpr std::array request_errors = {
-    Errc::truncated_message, Errc::malformed_message, Errc::unknown_field,
-    Errc::message_too_large, Errc::unsupported,       Errc::unsupported_operation,
-    Errc::dtype_mismatch,    Errc::invalid_dtype,     Errc::arity_mismatch,
-    Errc::broadcast_failure, Errc::rank_mismatch,     Errc::dimension_mismatch,
-    Errc::invalid_axis,      Errc::invalid_dimension, Errc::element_count_mismatch,
-    Errc::allocation_failure};
+    Errc::truncated_message,  Errc::malformed_message,   Errc::unknown_field,
+    Errc::message_too_large,  Errc::unsupported,         Errc::unsupported_operation,
+    Errc::dtype_mismatch,     Errc::invalid_dtype,       Errc::arity_mismatch,
+    Errc::broadcast_failure,  Errc::rank_mismatch,       Errc::dimension_mismatch,
+    Errc::invalid_axis,       Errc::invalid_dimension,   Errc::element_count_mismatch,
+    Errc::allocation_failure, Errc::invalid_permutation, Errc::not_squeezable,
+    Errc::invalid_slice_step, Errc::invalid_index_dtype, Errc::out_of_bounds};
 
 /// Those of `codec::read_reply`.
 inline constexpr std::array reply_errors = {Errc::truncated_message, Errc::malformed_message,

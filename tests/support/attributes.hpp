@@ -18,4 +18,22 @@ namespace ringkernel::test {
   return attributes;
 }
 
+[[nodiscard]] inline OpAttributes permuting(IntList permutation) {
+  OpAttributes attributes;
+  attributes.permutation = permutation;
+  return attributes;
+}
+
+[[nodiscard]] inline OpAttributes indexing(IntList indices) {
+  OpAttributes attributes;
+  attributes.indices = indices;
+  return attributes;
+}
+
+[[nodiscard]] inline OpAttributes slicing(const SliceRanges& ranges) {
+  OpAttributes attributes;
+  attributes.slice = ranges;
+  return attributes;
+}
+
 }  // namespace ringkernel::test

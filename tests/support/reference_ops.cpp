@@ -140,6 +140,21 @@ Values reference_matmul(Inputs inputs, const OpAttributes&) {
   });
 }
 
+Values reference_dot(Inputs inputs, const OpAttributes&) {
+  const Index a = dims_of(inputs[0].shape);
+  const Index b = dims_of(inputs[1].shape);
+  Index dims;
+  if (a.size() == 2) dims.push_back(a[0]);
+  if (b.size() == 2) dims.push_back(b[1]);
+  return build(dims, [&](const Index& index) {
+    double sum = 0;
+    for (std::size_t k = 0; k < b[0]; ++k)
+      sum += at(inputs[0], a.size() == 2 ? Index{index[0], k} : Index{k}) *
+             at(inputs[1], b.size() == 2 ? Index{k, index.back()} : Index{k});
+    return sum;
+  });
+}
+
 Values reference_sum(Inputs inputs, const OpAttributes& attributes) {
   return sum_over(inputs[0], attributes).values;
 }
@@ -154,6 +169,8 @@ Values reference_sum_all(Inputs inputs, const OpAttributes&) {
   return sum_over(inputs[0], {}).values;
 }
 
+Values reference_mean_all(Inputs inputs, const OpAttributes&) { return reference_mean(inputs, {}); }
+
 Values reference_reshape(Inputs inputs, const OpAttributes& attributes) {
   const std::span<const std::int64_t> wanted = attributes.shape.values();
   Index dims(wanted.begin(), wanted.end());
@@ -163,6 +180,79 @@ Values reference_reshape(Inputs inputs, const OpAttributes& attributes) {
   for (std::size_t dim = 0; dim < dims.size(); ++dim)
     if (wanted[dim] == -1) dims[dim] = inputs[0].elements.size() / known;
   return {shape_of(dims), inputs[0].elements};
+}
+
+std::vector<std::size_t> ascending(const IntList& axes) {
+  std::vector<std::size_t> sorted(axes.values().begin(), axes.values().end());
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+Values reference_expand_dims(Inputs inputs, const OpAttributes& attributes) {
+  Index dims = dims_of(inputs[0].shape);
+  for (const std::size_t axis : ascending(attributes.axes))
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  return {shape_of(dims), inputs[0].elements};
+}
+
+Values reference_squeeze(Inputs inputs, const OpAttributes& attributes) {
+  const Index before = dims_of(inputs[0].shape);
+  const std::vector<std::size_t> axes = ascending(attributes.axes);
+  Index dims;
+  for (std::size_t dim = 0; dim < before.size(); ++dim)
+    if (axes.empty() ? before[dim] != 1 : !std::ranges::count(axes, dim))
+      dims.push_back(before[dim]);
+  return {shape_of(dims), inputs[0].elements};
+}
+
+Values reference_transpose(Inputs inputs, const OpAttributes& attributes) {
+  const auto permutation = attributes.permutation.values();
+  const Index before = dims_of(inputs[0].shape);
+  Index dims;
+  for (const std::int64_t from : permutation)
+    dims.push_back(before[static_cast<std::size_t>(from)]);
+  return build(dims, [&](const Index& index) {
+    Index source(index.size());
+    for (std::size_t dim = 0; dim < index.size(); ++dim)
+      source[static_cast<std::size_t>(permutation[dim])] = index[dim];
+    return at(inputs[0], source);
+  });
+}
+
+Values reference_index(Inputs inputs, const OpAttributes& attributes) {
+  const auto indices = attributes.indices.values();
+  return {{}, {at(inputs[0], Index(indices.begin(), indices.end()))}};
+}
+
+Values reference_slice(Inputs inputs, const OpAttributes& attributes) {
+  const auto& [starts, ends, steps] = attributes.slice;
+  std::vector<Index> taken;  // of each dim, the indices
+  Index dims;
+  for (std::size_t dim = 0; dim < inputs[0].shape.rank(); ++dim) {
+    taken.emplace_back();
+    for (std::int64_t i = std::max<std::int64_t>(starts.values()[dim], 0); i < ends.values()[dim];
+         i += steps.values()[dim])
+      taken.back().push_back(static_cast<std::size_t>(i));
+    dims.push_back(taken.back().size());
+  }
+  return build(dims, [&](const Index& index) {
+    Index source;
+    for (std::size_t dim = 0; dim < index.size(); ++dim) source.push_back(taken[dim][index[dim]]);
+    return at(inputs[0], source);
+  });
+}
+
+Values reference_gather(Inputs inputs, const OpAttributes&) {
+  const Index rows = dims_of(inputs[1].shape);
+  const Index input = dims_of(inputs[0].shape);
+  Index dims = rows;
+  dims.insert(dims.end(), input.begin() + 1, input.end());
+  return build(dims, [&](const Index& index) {
+    const auto split = index.begin() + static_cast<std::ptrdiff_t>(rows.size());
+    Index source{static_cast<std::size_t>(at(inputs[1], Index(index.begin(), split)))};
+    source.insert(source.end(), split, index.end());
+    return at(inputs[0], source);
+  });
 }
 
 Values reference_copy(Inputs inputs, const OpAttributes&) { return inputs[0]; }
@@ -177,8 +267,8 @@ Values reference_fill(Inputs inputs, const OpAttributes& attributes) {
 
 Values reference(Op op, std::span<const Values> inputs, const OpAttributes& attributes) {
   switch (op) {
-#define RK_OP(id, name, input_count, attrs, rule) \
-  case Op::name:                                  \
+#define RK_OP(id, name, input_count, types, attrs, rule) \
+  case Op::name:                                         \
     return reference_##name(inputs, attributes);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

@@ -12,6 +12,7 @@ typedef ushort rk_u16;
 typedef uint rk_u32;
 typedef ulong rk_u64;
 typedef int rk_i32;
+typedef long rk_i64;
 typedef float rk_f32;
 #define RK_STATIC_ASSERT(expression, message) _Static_assert(expression, message)
 #define RK_OFFSETOF(type, field) __builtin_offsetof(type, field)
@@ -23,6 +24,7 @@ typedef uint16_t rk_u16;
 typedef uint32_t rk_u32;
 typedef uint64_t rk_u64;
 typedef int32_t rk_i32;
+typedef int64_t rk_i64;
 typedef float rk_f32;
 #if defined(__cplusplus)
 #define RK_STATIC_ASSERT(expression, message) static_assert(expression, message)

@@ -15,14 +15,55 @@ RK_LAYOUT(rk_attrs_reduce, 8);
 RK_FIELD(rk_attrs_reduce, axis_mask, 0);
 RK_FIELD(rk_attrs_reduce, keepdims, 4);
 
+/// expand_dims, squeeze.
+/// Written by: host.  Read by: nobody on the device, where the shapes say it all.
+typedef struct rk_attrs_axes {
+  rk_u32
+      axis_mask; /* bit d set: dim d of the higher rank has come (expand_dims) or goes (squeeze) */
+} rk_attrs_axes;
+RK_LAYOUT(rk_attrs_axes, 4);
+RK_FIELD(rk_attrs_axes, axis_mask, 0);
+
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_transpose {
+  rk_u32 permutation[8]; /* output dim d is input dim permutation[d]; 0 beyond the rank */
+} rk_attrs_transpose;
+RK_LAYOUT(rk_attrs_transpose, 32);
+RK_FIELD(rk_attrs_transpose, permutation, 0);
+
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_index {
+  rk_u32 indices[8]; /* of the element, one for each dim; 0 beyond the rank */
+} rk_attrs_index;
+RK_LAYOUT(rk_attrs_index, 32);
+RK_FIELD(rk_attrs_index, indices, 0);
+
+/// Where a slice ends follows from the extents of the output.
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_slice {
+  rk_u32 starts[8]; /* first index in each dim; 0 beyond the rank */
+  rk_u32 steps[8];  /* from one index to the next, at least 1; 0 beyond the rank */
+} rk_attrs_slice;
+RK_LAYOUT(rk_attrs_slice, 64);
+RK_FIELD(rk_attrs_slice, starts, 0);
+RK_FIELD(rk_attrs_slice, steps, 32);
+
 /// 64 bytes, whichever record is used; what an op does not use is zero.
 /// Written by: host.  Read by: device.
 typedef union rk_op_attrs {
   rk_u32 words[16];
   rk_attrs_reduce reduce;
+  rk_attrs_axes axes;
+  rk_attrs_transpose transpose;
+  rk_attrs_index index;
+  rk_attrs_slice slice;
 } rk_op_attrs;
 RK_LAYOUT(rk_op_attrs, 64);
 RK_FIELD(rk_op_attrs, words, 0);
 RK_FIELD(rk_op_attrs, reduce, 0);
+RK_FIELD(rk_op_attrs, axes, 0);
+RK_FIELD(rk_op_attrs, transpose, 0);
+RK_FIELD(rk_op_attrs, index, 0);
+RK_FIELD(rk_op_attrs, slice, 0);
 
 #endif

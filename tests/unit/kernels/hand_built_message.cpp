@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "foundation/align.hpp"
+#include "support/elements.hpp"
 
 namespace ringkernel::test {
 
@@ -15,13 +16,14 @@ constexpr rk_u8 untouched = 0xa5;
 constexpr std::size_t first_operand = 384;  // behind the command, a multiple of 64
 
 constexpr std::size_t padded(std::size_t bytes) { return align_up(bytes, std::size_t{64}); }
-std::size_t bytes_of(const Shape& shape) { return shape.element_count() * sizeof(float); }
+std::size_t bytes_of(const TensorDesc& desc) { return static_cast<std::size_t>(desc.bytes()); }
 
-rk_operand operand_at(const Shape& shape, rk_u64 offset) {
+rk_operand operand_at(const TensorDesc& desc, rk_u64 offset) {
+  const Shape& shape = desc.shape;
   rk_operand operand{};
   operand.offset = offset;
   operand.place = RK_PLACE_MESSAGE;
-  operand.dtype = RK_DTYPE_F32;
+  operand.dtype = static_cast<rk_u8>(desc.dtype);
   operand.rank = static_cast<rk_u8>(shape.rank());
   operand.element_count = static_cast<rk_u32>(shape.element_count());
   for (std::size_t dim = 0; dim < rank_max; ++dim) operand.dims[dim] = shape[dim];
@@ -30,7 +32,7 @@ rk_operand operand_at(const Shape& shape, rk_u64 offset) {
 
 Inference inferred(Op op, std::span<const Tensor> inputs, const OpAttributes& attributes) {
   std::vector<TensorDesc> descs;
-  for (const Tensor& input : inputs) descs.push_back({DType::f32, input.shape});
+  for (const Tensor& input : inputs) descs.push_back(input.desc());
   return infer(op, descs, attributes).value();
 }
 
@@ -48,29 +50,30 @@ HandBuiltMessage::Bytes::Bytes(std::size_t size)
 
 std::size_t HandBuiltMessage::payload_size(std::span<const Tensor> inputs) {
   std::size_t end = first_operand;
-  for (const Tensor& input : inputs) end = padded(end) + bytes_of(input.shape);
+  for (const Tensor& input : inputs) end = padded(end) + bytes_of(input.desc());
   return end;
 }
 
 HandBuiltMessage::HandBuiltMessage(Op op, std::span<const Tensor> inputs,
                                    const OpAttributes& attributes)
     : payload_(payload_size(inputs)),
-      result_shape_(inferred(op, inputs, attributes).output.shape),
+      result_(inferred(op, inputs, attributes).output),
       attrs_(inferred(op, inputs, attributes).attrs),
-      written_(3 * guard_bytes + padded(bytes_of(result_shape_)) + arena_size) {
+      written_(3 * guard_bytes + padded(bytes_of(result_)) + arena_size) {
   std::memset(payload_.data(), 0, payload_.size());
   rk_command header{};
   header.op = static_cast<rk_u16>(op);
   header.input_count = static_cast<rk_u8>(inputs.size());
   header.output_count = op == Op::noop ? 0 : 1;
-  header.output = operand_at(result_shape_, 0);
+  header.output = operand_at(result_, 0);
   header.attrs = attrs_;
   std::size_t offset = first_operand;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     offset = padded(offset);
-    header.inputs[i] = operand_at(inputs[i].shape, offset);
-    std::memcpy(payload_.data() + offset, inputs[i].elements.data(), bytes_of(inputs[i].shape));
-    offset += bytes_of(inputs[i].shape);
+    header.inputs[i] = operand_at(inputs[i].desc(), offset);
+    const std::vector<std::byte> bytes = encoded(inputs[i].elements, inputs[i].dtype);
+    std::memcpy(payload_.data() + offset, bytes.data(), bytes.size());
+    offset += bytes.size();
   }
   std::memcpy(payload_.data() + command_offset, &header, sizeof header);
   reset();
@@ -91,7 +94,7 @@ MessageMemory HandBuiltMessage::memory() {
           .payload_bytes = static_cast<rk_u32>(payload_.size()),
           .command_offset = command_offset,
           .reply = reply(),
-          .reply_bytes = static_cast<rk_u32>(bytes_of(result_shape_)),
+          .reply_bytes = static_cast<rk_u32>(bytes_of(result_)),
           .arena = arena().data(),
           .arena_bytes = arena_size};
 }
@@ -104,15 +107,19 @@ Outcome HandBuiltMessage::run(const Programs& programs, rk_u32 lanes) {
 
 void HandBuiltMessage::reset() { std::memset(written_.data(), untouched, written_.size()); }
 
-std::vector<float> HandBuiltMessage::result() const {
-  std::vector<float> elements(result_shape_.element_count());
-  std::memcpy(elements.data(), reply(), bytes_of(result_shape_));
-  return elements;
+rk_u8* HandBuiltMessage::input(std::size_t i) {
+  return payload_.data() + command().inputs[i].offset;
+}
+
+std::vector<float> HandBuiltMessage::result() const { return decoded(result_, reply()); }
+
+std::span<const rk_u8> HandBuiltMessage::result_bytes() const {
+  return {reply(), bytes_of(result_)};
 }
 
 bool HandBuiltMessage::guards_are_intact() const {
   const std::span<const rk_u8> all(written_.data(), written_.size());
-  const std::size_t reply_end = guard_bytes + bytes_of(result_shape_);
+  const std::size_t reply_end = guard_bytes + bytes_of(result_);
   const std::size_t arena_begin = all.size() - guard_bytes - arena_size;
   const auto intact = [](std::span<const rk_u8> bytes) {
     return std::ranges::all_of(bytes, [](rk_u8 byte) { return byte == untouched; });

@@ -25,11 +25,13 @@ inline constexpr Outcome success{0, 0};
   return {static_cast<rk_u32>(fault), detail};
 }
 
-/// A tensor of floats.
+/// A tensor of floats, or of integers that floats represent exactly.
 struct Tensor {
   Shape shape;
   std::vector<float> elements;
+  DType dtype = DType::f32;
 
+  [[nodiscard]] TensorDesc desc() const { return {dtype, shape}; }
   [[nodiscard]] Values values() const { return {shape, {elements.begin(), elements.end()}}; }
 };
 
@@ -57,9 +59,13 @@ class HandBuiltMessage {
   /// Forgets what was written to reply and arena.
   void reset();
 
+  /// The bytes of an input, to be overwritten with whatever a float does not represent.
+  [[nodiscard]] rk_u8* input(std::size_t i);
+
   /// The result that lies in the reply.
   [[nodiscard]] std::vector<float> result() const;
-  [[nodiscard]] const Shape& result_shape() const { return result_shape_; }
+  [[nodiscard]] std::span<const rk_u8> result_bytes() const;
+  [[nodiscard]] const Shape& result_shape() const { return result_.shape; }
   /// No byte outside of reply and arena has changed.
   [[nodiscard]] bool guards_are_intact() const;
   /// No byte of reply or arena has changed either.
@@ -85,7 +91,7 @@ class HandBuiltMessage {
   [[nodiscard]] rk_u8* reply() const;
 
   Bytes payload_;
-  Shape result_shape_;
+  TensorDesc result_;
   rk_op_attrs attrs_;
   Bytes written_;  // guard, reply, guard, arena, guard
 };

@@ -171,6 +171,7 @@ TEST_F(Numerics, ReductionsAtEveryLengthAroundAChunk) {
     expect_correct(Op::sum_all, inputs);
     expect_correct(Op::sum, inputs, reducing({0}));
     expect_correct(Op::mean, inputs, reducing({0}, true));
+    expect_correct(Op::mean_all, inputs);
   }
 }
 
@@ -203,9 +204,10 @@ TEST_F(Numerics, LanesDivideTheOutputBetweenThem) {
   const Tensor square[] = {tensor({70, 70}), tensor({70, 70})};
   const std::span<const Tensor> one(square, 1);
   const std::tuple<Op, std::span<const Tensor>, OpAttributes> cases[] = {
-      {Op::add, square, {}},  {Op::matmul, square, {}},      {Op::relu, one, {}},
-      {Op::copy, one, {}},    {Op::sum, one, reducing({0})}, {Op::mean, one, reducing({1})},
-      {Op::sum_all, one, {}}, {Op::fill, one, shaped({99})}, {Op::reshape, one, shaped({-1})}};
+      {Op::add, square, {}},   {Op::matmul, square, {}},      {Op::relu, one, {}},
+      {Op::copy, one, {}},     {Op::sum, one, reducing({0})}, {Op::mean, one, reducing({1})},
+      {Op::sum_all, one, {}},  {Op::fill, one, shaped({99})}, {Op::reshape, one, shaped({-1})},
+      {Op::mean_all, one, {}}, {Op::dot, square, {}}};
   for (const auto& [op, inputs, attributes] : cases)
     for (const Programs& programs : available_programs()) {
       SCOPED_TRACE(describe(op, inputs) + " " + programs.level);
@@ -220,6 +222,17 @@ TEST_F(Numerics, LanesDivideTheOutputBetweenThem) {
       }
       EXPECT_EQ(writers, std::vector<int>(before.size(), 1));
     }
+}
+
+TEST_F(Numerics, DotOfRandomShapes) {
+  for (int round = 0; round < 20; ++round) {
+    const std::uint32_t rows = up_to(40), depth = up_to(300), columns = up_to(80);
+    const Tensor pairs[][2] = {{tensor({depth}), tensor({depth})},
+                               {tensor({rows, depth}), tensor({depth})},
+                               {tensor({depth}), tensor({depth, columns})},
+                               {tensor({rows, depth}), tensor({depth, columns})}};
+    for (const auto& inputs : pairs) expect_correct(Op::dot, inputs);
+  }
 }
 
 TEST_F(Numerics, MatmulOfRandomShapes) {

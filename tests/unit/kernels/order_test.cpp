@@ -94,6 +94,13 @@ TEST_F(Order, OfMeansIsTheSumDividedOnce) {
     EXPECT_EQ(bits_of(run(programs, Op::mean, {&input, 1}, reducing({1}))), bits_of(expected));
 }
 
+TEST_F(Order, OfMeanAllIsTheSumOfAllDividedOnce) {
+  const Tensor input = random_tensor({7, 301}, random);
+  const std::vector<float> expected{tree_sum(input.elements) / 2107.0f};
+  for (const Programs& programs : available_programs())
+    EXPECT_EQ(bits_of(run(programs, Op::mean_all, {&input, 1})), bits_of(expected));
+}
+
 // Outer axes, with neighbours summed side by side, and a reduction over two separate dims.
 TEST_F(Order, OfSumsOverOtherAxesIsTheTreeOverTheirRowMajorIndex) {
   const Tensor input = random_tensor({20, 19, 18}, random);
@@ -129,6 +136,28 @@ TEST_F(Order, OfMatmulIsAscendingInBlocksOf128) {
       SCOPED_TRACE(programs.level + " K " + std::to_string(depth));
       EXPECT_EQ(bits_of(run(programs, Op::matmul, inputs)), bits_of(expected));
     }
+  }
+}
+
+TEST_F(Order, OfDotIsThatOfTheMatmul) {
+  for (const std::uint32_t depth : {1u, 16u, 127u, 128u, 129u, 500u, 4096u}) {
+    const Tensor matrix = random_tensor({13, depth}, random);
+    const Tensor column = random_tensor({depth, 1}, random);
+    const Tensor wide = random_tensor({depth, 35}, random);
+    const auto as_vector = [depth](const Tensor& tensor) {
+      return Tensor{{depth}, tensor.elements};
+    };
+    const Tensor row{{1, depth}, column.elements};
+    const std::pair<std::vector<Tensor>, std::vector<Tensor>> pairs[] = {
+        {{as_vector(row), as_vector(column)}, {row, column}},
+        {{matrix, as_vector(column)}, {matrix, column}},
+        {{as_vector(row), wide}, {row, wide}},
+        {{matrix, wide}, {matrix, wide}}};
+    for (const auto& [dot, matmul] : pairs)
+      for (const Programs& programs : available_programs()) {
+        SCOPED_TRACE(programs.level + " K " + std::to_string(depth));
+        EXPECT_EQ(bits_of(run(programs, Op::dot, dot)), bits_of(run(programs, Op::matmul, matmul)));
+      }
   }
 }
 

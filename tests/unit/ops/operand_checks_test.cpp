@@ -13,15 +13,37 @@ std::vector<Op> ops_with_operands(std::uint32_t at_least) {
   return ops;
 }
 
+std::vector<Op> ops_with_types(OperandTypes types) {
+  std::vector<Op> ops;
+  for (const Op op : ops_with_operands(1))
+    if (find_op(static_cast<std::uint16_t>(op))->types == types) ops.push_back(op);
+  return ops;
+}
+
+/// All alike, but for indices.
 std::vector<TensorDesc> operands(Op op, const TensorDesc& each) {
-  return std::vector(find_op(static_cast<std::uint16_t>(op))->input_count, each);
+  const OpInfo& info = *find_op(static_cast<std::uint16_t>(op));
+  std::vector<TensorDesc> descs(info.input_count, each);
+  if (info.types == OperandTypes::indexed) descs[1].dtype = DType::i32;
+  return descs;
+}
+
+/// What each op makes something of with operands of shape [2, 2].
+OpAttributes attributes_for(Op op) {
+  OpAttributes attributes;
+  if (op != Op::squeeze) attributes.axes = {0};
+  attributes.shape = {2, 2};
+  attributes.permutation = {1, 0};
+  attributes.indices = {1, 1};
+  attributes.slice = {.starts = {0, 0}, .ends = {2, 2}, .steps = {1, 1}};
+  return attributes;
 }
 
 class OperandChecks : public testing::TestWithParam<Op> {
  protected:
   const Op op = GetParam();
   const std::string name = op_name(op);
-  const OpAttributes attributes{.axes = {0}, .shape = {2, 2}};
+  const OpAttributes attributes = attributes_for(op);
 };
 
 TEST_P(OperandChecks, AcceptSquareF32Operands) {
@@ -44,18 +66,17 @@ TEST_P(OperandChecks, RefuseOneOperandTooFew) {
                {name, "got " + std::to_string(inputs.size())});
 }
 
-TEST_P(OperandChecks, RefuseElementTypesOtherThanF32) {
-  for (const DType dtype : {DType::i32, DType::i64, DType::none})
-    expect_error(infer(op, operands(op, {dtype, {2, 2}}), attributes), Errc::invalid_dtype,
-                 {name, ringkernel::name(dtype), "supported: f32"});
+TEST_P(OperandChecks, RefuseElementsWithoutType) {
+  expect_error(infer(op, operands(op, {DType::none, {2, 2}}), attributes), Errc::invalid_dtype,
+               {name, "element type none", "supported: f32"});
 }
 
 TEST_P(OperandChecks, RefuseExtentZero) {
   auto inputs = operands(op, {DType::f32, {2, 2}});
   inputs.back().shape = {2, 0};
-  expect_error(
-      infer(op, inputs, attributes), Errc::invalid_dimension,
-      {name, "operand " + std::to_string(inputs.size() - 1), "extent 0 at dim 1", "f32[2, 0]"});
+  expect_error(infer(op, inputs, attributes), Errc::invalid_dimension,
+               {name, "operand " + std::to_string(inputs.size() - 1), "extent 0 at dim 1",
+                inputs.back().text()});
 }
 
 TEST_P(OperandChecks, RefuseMoreElementsThanThirtyTwoBitsCount) {
@@ -75,15 +96,69 @@ TEST_P(OperandChecks, RefuseExtentsWhoseProductOverflows) {
 INSTANTIATE_TEST_SUITE_P(EveryOp, OperandChecks, testing::ValuesIn(ops_with_operands(1)),
                          op_name_of);
 
-using OperandsOfSeveral = OperandChecks;
+class FloatOperands : public OperandChecks {};
+
+TEST_P(FloatOperands, RefuseIntegers) {
+  for (const DType dtype : {DType::i32, DType::i64})
+    expect_error(infer(op, operands(op, {dtype, {2, 2}}), attributes), Errc::invalid_dtype,
+                 {name, ringkernel::name(dtype), "supported: f32"});
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOp, FloatOperands,
+                         testing::ValuesIn(ops_with_types(OperandTypes::f32)), op_name_of);
+
+class AnyOperands : public OperandChecks {};
+
+TEST_P(AnyOperands, GiveTheResultTheirType) {
+  for (const DType dtype : {DType::f32, DType::i32, DType::i64}) {
+    const auto result = infer(op, operands(op, {dtype, {2, 2}}), attributes);
+    ASSERT_TRUE(result.has_value()) << result.error().text();
+    EXPECT_EQ(result->output.dtype, dtype);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOp, AnyOperands, testing::ValuesIn(ops_with_types(OperandTypes::any)),
+                         op_name_of);
+INSTANTIATE_TEST_SUITE_P(EveryIndexedOp, AnyOperands,
+                         testing::ValuesIn(ops_with_types(OperandTypes::indexed)), op_name_of);
+
+class IndexOperands : public OperandChecks {};
+
+TEST_P(IndexOperands, MayBeI32OrI64) {
+  auto inputs = operands(op, {DType::f32, {2, 2}});
+  for (const DType dtype : {DType::i32, DType::i64}) {
+    inputs[1].dtype = dtype;
+    EXPECT_TRUE(infer(op, inputs, attributes).has_value());
+  }
+  for (const DType dtype : {DType::f32, DType::none}) {
+    inputs[1].dtype = dtype;
+    expect_error(infer(op, inputs, attributes), Errc::invalid_index_dtype,
+                 {name, std::string("the indices are ") + ringkernel::name(dtype), "i32, i64"});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOp, IndexOperands,
+                         testing::ValuesIn(ops_with_types(OperandTypes::indexed)), op_name_of);
+
+class OperandsOfSeveral : public OperandChecks {};
 
 TEST_P(OperandsOfSeveral, RefuseMixedElementTypes) {
   auto inputs = operands(op, {DType::f32, {2, 2}});
   inputs[1].dtype = DType::i32;
   expect_error(infer(op, inputs, attributes), Errc::dtype_mismatch, {name, "f32 and i32"});
+  std::swap(inputs[0], inputs[1]);
+  expect_error(infer(op, inputs, attributes), Errc::dtype_mismatch, {name, "i32 and f32"});
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryOp, OperandsOfSeveral, testing::ValuesIn(ops_with_operands(2)),
+std::vector<Op> ops_with_operands_alike() {
+  std::vector<Op> ops = ops_with_operands(2);
+  std::erase_if(ops, [](Op op) {
+    return find_op(static_cast<std::uint16_t>(op))->types == OperandTypes::indexed;
+  });
+  return ops;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOp, OperandsOfSeveral, testing::ValuesIn(ops_with_operands_alike()),
                          op_name_of);
 
 }  // namespace

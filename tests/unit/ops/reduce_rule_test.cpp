@@ -77,11 +77,13 @@ TEST_P(ReduceRule, RefusesMoreAxesThanAnyRankHas) {
 INSTANTIATE_TEST_SUITE_P(Reductions, ReduceRule, testing::Values(Op::sum, Op::mean), op_name_of);
 
 TEST(ReduceAllRule, GivesAScalarWhateverTheAttributes) {
-  expect_shape(infer_f32(Op::sum_all, {{2, 3}}), {});
-  expect_shape(infer_f32(Op::sum_all, {{}}), {});
-  const auto result = infer_f32(Op::sum_all, {{2, 3}}, reducing({0}, true));
-  expect_shape(result, {});
-  EXPECT_EQ(result->attrs.reduce.axis_mask, 3u);
+  for (const Op op : {Op::sum_all, Op::mean_all}) {
+    expect_shape(infer_f32(op, {{2, 3}}), {});
+    expect_shape(infer_f32(op, {{}}), {});
+    const auto result = infer_f32(op, {{2, 3}}, reducing({0}, true));
+    expect_shape(result, {});
+    EXPECT_EQ(result->attrs.reduce.axis_mask, 3u);
+  }
 }
 
 }  // namespace

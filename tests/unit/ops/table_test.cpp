@@ -37,6 +37,14 @@ TEST(OpTable, AcceptsTheOpcodesOfTheIr) {
   EXPECT_EQ(found("Sum"), "sum");
   EXPECT_EQ(found("SumAll"), "sum_all");
   EXPECT_EQ(found("Reshape"), "reshape");
+  EXPECT_EQ(found("MeanAll"), "mean_all");
+  EXPECT_EQ(found("Dot"), "dot");
+  EXPECT_EQ(found("ExpandDims"), "expand_dims");
+  EXPECT_EQ(found("Squeeze"), "squeeze");
+  EXPECT_EQ(found("Transpose"), "transpose");
+  EXPECT_EQ(found("Index"), "index");
+  EXPECT_EQ(found("Slice"), "slice");
+  EXPECT_EQ(found("Gather"), "gather");
 }
 
 TEST(OpTable, RefusesWhatNoSpellingOfAnOpMatches) {

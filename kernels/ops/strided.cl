@@ -1,0 +1,161 @@
+/// Ops that take elements from where a stride for each dim leads: transpose, slice, index.
+///
+/// Each describes itself to an odometer, whose a-offsets are those of the input and whose b-offsets
+/// are those of the output, both in elements. The output is dense, so its innermost dim has
+/// stride 1.
+#ifndef RINGKERNEL_OPS_STRIDED_CL
+#define RINGKERNEL_OPS_STRIDED_CL
+
+#include "ops/args.h"
+#include "ops/odometer.h"
+
+#define RK_TILE_SIDE 16u
+
+/// One tile of a matrix that is turned over: output rows and columns are input columns and rows.
+/// It passes through private memory, so that either side is touched a cache line at a time.
+RK_INLINE void rk_turn_tile(RK_GLOBAL rk_f32* to, rk_u64 to_stride, RK_GLOBAL const rk_f32* from,
+                            rk_u64 from_stride, rk_u64 rows, rk_u64 columns) {
+  rk_f32 tile[RK_TILE_SIDE * RK_TILE_SIDE];
+  if (rows == RK_TILE_SIDE && columns == RK_TILE_SIDE) {
+    for (rk_u32 column = 0; column < RK_TILE_SIDE; ++column) {
+      for (rk_u32 row = 0; row < RK_TILE_SIDE; ++row)
+        tile[row * RK_TILE_SIDE + column] = from[column * from_stride + row];
+    }
+    for (rk_u32 row = 0; row < RK_TILE_SIDE; ++row)
+      rk_store16(to + row * to_stride, rk_load16_private(tile + row * RK_TILE_SIDE));
+    return;
+  }
+  for (rk_u64 row = 0; row < rows; ++row) {
+    for (rk_u64 column = 0; column < columns; ++column)
+      to[row * to_stride + column] = from[column * from_stride + row];
+  }
+}
+
+/// If the innermost dim of the output strides through the input while the elements of another dim
+/// lie side by side there, that one becomes the second dim of the walk; else 0.
+RK_INLINE rk_u32 rk_find_turned_dim(rk_odometer* walk) {
+  if (walk->rank < 2 || walk->a_strides[0] == 1) return 0;
+  rk_u32 dim = 1;
+  while (dim < walk->rank && walk->a_strides[dim] != 1) ++dim;
+  if (dim == walk->rank) return 0;
+  const rk_u32 extent = walk->extents[dim];
+  const rk_u32 b_stride = walk->b_strides[dim];
+  walk->extents[dim] = walk->extents[1];
+  walk->a_strides[dim] = walk->a_strides[1];
+  walk->b_strides[dim] = walk->b_strides[1];
+  walk->extents[1] = extent;
+  walk->a_strides[1] = 1;
+  walk->b_strides[1] = b_stride;
+  return 1;
+}
+
+/// The two innermost dims are matrices to turn over.
+RK_INLINE void rk_move_turned(const rk_op_args* args, rk_odometer* walk) {
+  const rk_u64 rows = walk->extents[1];
+  const rk_u64 columns = walk->extents[0];
+  const rk_u64 to_stride = walk->b_strides[1];
+  const rk_u64 from_stride = walk->a_strides[0];
+  rk_u64 unit = 0;
+  do {
+    RK_GLOBAL rk_f32* to = args->output + walk->b;
+    RK_GLOBAL const rk_f32* from = args->inputs[0] + walk->a;
+    for (rk_u64 row = 0; row < rows; row += RK_TILE_SIDE) {
+      const rk_u64 height = rows - row < RK_TILE_SIDE ? rows - row : RK_TILE_SIDE;
+      for (rk_u64 column = 0; column < columns; column += RK_TILE_SIDE) {
+        if (unit++ % args->lanes != args->lane) continue;
+        const rk_u64 width = columns - column < RK_TILE_SIDE ? columns - column : RK_TILE_SIDE;
+        rk_turn_tile(to + row * to_stride + column, to_stride, from + column * from_stride + row,
+                     from_stride, height, width);
+      }
+    }
+  } while (rk_odometer_next(walk, 2));
+}
+
+RK_INLINE void rk_move_strided(const rk_op_args* args, rk_odometer* walk) {
+  const rk_u64 words = rk_element_words(&args->command->output);
+  if (words == 1 && rk_find_turned_dim(walk)) {
+    rk_move_turned(args, walk);
+    return;
+  }
+  const rk_u64 run = rk_odometer_run(walk);
+  const rk_u64 step = walk->rank == 0 ? 1 : walk->a_strides[0];
+  rk_u64 unit = 0;
+  do {
+    if (unit++ % args->lanes != args->lane) continue;
+    RK_GLOBAL rk_f32* to = args->output + walk->b * words;
+    RK_GLOBAL const rk_f32* from = args->inputs[0] + walk->a * words;
+    if (step == 1) {
+      rk_move_words(to, from, run * words);
+    } else {
+      for (rk_u64 i = 0; i < run; ++i) {
+        for (rk_u64 word = 0; word < words; ++word)
+          to[i * words + word] = from[i * step * words + word];
+      }
+    }
+  } while (rk_odometer_next(walk, 1));
+}
+
+RK_INLINE rk_u32 rk_op_transpose(const rk_op_args* args) {
+  RK_GLOBAL const rk_operand* in = &args->command->inputs[0];
+  RK_GLOBAL const rk_operand* out = &args->command->output;
+  const rk_u32 rank = in->rank;
+  if (out->rank != rank) return RK_FAULT_bad_shape;
+  rk_u32 in_strides[RK_RANK_MAX];
+  rk_u32 stride = 1;
+  for (rk_u32 dim = rank; dim-- != 0;) {
+    in_strides[dim] = stride;
+    stride *= in->dims[dim];
+  }
+  rk_odometer walk;
+  rk_odometer_begin(&walk);
+  rk_u32 seen = 0;
+  stride = 1;
+  for (rk_u32 dim = rank; dim-- != 0;) {
+    const rk_u32 from = args->command->attrs.transpose.permutation[dim];
+    if (from >= rank || out->dims[dim] != in->dims[from]) return RK_FAULT_bad_shape;
+    seen |= 1u << from;
+    rk_odometer_push(&walk, out->dims[dim], in_strides[from], stride);
+    stride *= out->dims[dim];
+  }
+  if (seen != (1u << rank) - 1u) return RK_FAULT_bad_shape;
+  rk_move_strided(args, &walk);
+  return RK_FAULT_NONE;
+}
+
+RK_INLINE rk_u32 rk_op_slice(const rk_op_args* args) {
+  RK_GLOBAL const rk_operand* in = &args->command->inputs[0];
+  RK_GLOBAL const rk_operand* out = &args->command->output;
+  if (out->rank != in->rank) return RK_FAULT_bad_shape;
+  rk_odometer walk;
+  rk_odometer_begin(&walk);
+  rk_u32 in_stride = 1;
+  rk_u32 out_stride = 1;
+  for (rk_u32 dim = in->rank; dim-- != 0;) {
+    const rk_u64 start = args->command->attrs.slice.starts[dim];
+    const rk_u64 step = args->command->attrs.slice.steps[dim];
+    const rk_u32 extent = out->dims[dim];
+    if (step == 0 || start + (extent - 1) * step >= in->dims[dim]) return RK_FAULT_bad_shape;
+    walk.a += start * in_stride;
+    rk_odometer_push(&walk, extent, in_stride * (rk_u32)step, out_stride);
+    in_stride *= in->dims[dim];
+    out_stride *= extent;
+  }
+  rk_move_strided(args, &walk);
+  return RK_FAULT_NONE;
+}
+
+RK_INLINE rk_u32 rk_op_index(const rk_op_args* args) {
+  RK_GLOBAL const rk_operand* in = &args->command->inputs[0];
+  if (args->command->output.rank != 0) return RK_FAULT_bad_shape;
+  rk_odometer walk;
+  rk_odometer_begin(&walk);
+  for (rk_u32 dim = 0; dim < in->rank; ++dim) {
+    const rk_u32 index = args->command->attrs.index.indices[dim];
+    if (index >= in->dims[dim]) return rk_index_fault(args, dim, index);
+    walk.a = walk.a * in->dims[dim] + index;
+  }
+  rk_move_strided(args, &walk);
+  return RK_FAULT_NONE;
+}
+
+#endif
