@@ -15,6 +15,7 @@
 
 #include "ops/args.h"
 
+#include "ops/conv2d.cl"
 #include "ops/elementwise.cl"
 #include "ops/matmul.cl"
 #include "ops/reduce.cl"
@@ -97,16 +98,19 @@ RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args) {
 }
 
 /// An output may be one of the inputs, element for element, but not part of one: then the result
-/// would depend on the order of the work. matmul, which reads elements again, allows neither.
+/// would depend on the order of the work. matmul and conv2d, which read elements again, allow
+/// neither.
 RK_INLINE rk_u32 rk_output_is_separate(const rk_op_args* args, rk_u32 input_count) {
   RK_GLOBAL const rk_f32* out = args->output;
   const rk_u32 out_count = args->command->output.element_count;
+  const rk_u32 reads_again =
+      args->command->op == RK_OP_ID_matmul || args->command->op == RK_OP_ID_conv2d;
   for (rk_u32 i = 0; i < input_count; ++i) {
     RK_GLOBAL const rk_f32* in = args->inputs[i];
     const rk_u32 in_count = args->command->inputs[i].element_count;
     const rk_u32 overlaps = in < out + out_count && out < in + in_count;
     const rk_u32 is_same = in == out && in_count == out_count;
-    if (overlaps && (!is_same || args->command->op == RK_OP_ID_matmul)) return 0;
+    if (overlaps && (!is_same || reads_again)) return 0;
   }
   return 1;
 }

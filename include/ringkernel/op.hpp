@@ -5,6 +5,7 @@
 /// detail (op, shapes, axis, extents); `docs/OPS.md` lists which op raises which.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -40,18 +41,31 @@ class IntList {
     return {values_.data(), fits() ? count_ : rank_max};
   }
 
-  constexpr bool operator==(const IntList&) const noexcept = default;
+  /// Lists are mostly empty, and every call compares some: only as far as they reach.
+  constexpr bool operator==(const IntList& other) const noexcept {
+    return count_ == other.count_ && std::ranges::equal(values(), other.values());
+  }
 
  private:
   std::array<std::int64_t, rank_max> values_{};
   std::uint32_t count_ = 0;
 };
 
+/// How conv2d pads its images with zeros.
+enum class Padding : std::uint8_t {
+  valid,   ///< not at all
+  same,    ///< to ceil(extent / stride) outputs; an odd zero goes to the bottom or the right
+  custom,  ///< by `OpAttributes::pads`
+};
+
 /// Attributes as a user gives them; an op reads those it knows.
 struct OpAttributes {
-  IntList axes{};         ///< sum, mean: [-rank, rank); empty = all
-  IntList shape{};        ///< reshape: new shape, at most one -1; fill: output shape
-  bool keepdims = false;  ///< sum, mean
+  IntList axes{};                    ///< sum, mean: [-rank, rank); empty = all
+  IntList shape{};                   ///< reshape: new shape, at most one -1; fill: output shape
+  bool keepdims = false;             ///< sum, mean
+  IntList strides{};                 ///< conv2d: vertical, horizontal
+  IntList pads{};                    ///< conv2d, custom padding: top, bottom, left, right
+  Padding padding = Padding::valid;  ///< conv2d
 
   constexpr bool operator==(const OpAttributes&) const noexcept = default;
 };

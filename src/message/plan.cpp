@@ -35,7 +35,10 @@ std::size_t set_of(const Request& request) noexcept {
   }
   const OpAttributes& attributes = request.attributes;
   hash += weigh(attributes.axes.values()) * factors[1] +
-          weigh(attributes.shape.values()) * factors[2] + (attributes.keepdims ? 1 : 0);
+          weigh(attributes.shape.values()) * factors[2] + (attributes.keepdims ? 1 : 0) +
+          weigh(attributes.strides.values()) * factors[4] +
+          weigh(attributes.pads.values()) * factors[5] +
+          static_cast<std::uint64_t>(attributes.padding) * factors[6];
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 

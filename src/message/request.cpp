@@ -97,6 +97,15 @@ OpAttributes attributes_reduce(const rk_op_attrs& attrs) {
   return attributes;
 }
 
+OpAttributes attributes_conv2d(const rk_op_attrs& attrs) {
+  const rk_attrs_conv2d& conv2d = attrs.conv2d;
+  OpAttributes attributes;
+  attributes.strides = {conv2d.strides[0], conv2d.strides[1]};
+  attributes.padding = Padding::custom;
+  attributes.pads = {conv2d.pads[0], conv2d.pads[1], conv2d.pads[2], conv2d.pads[3]};
+  return attributes;
+}
+
 Result<OpAttributes> read_attributes(const rk_command& command) {
   switch (static_cast<Op>(command.op)) {
 #define RK_OP(id, name, inputs, record, rule) \

@@ -47,6 +47,10 @@ std::vector<Refusal> refusals() {
       {ops::mean(tensor({2, 3}), {-1, 1}), Errc::duplicate_axis, "E3005", "mean"},
       {ops::reshape(tensor({2, 3}), {0, 6}), Errc::invalid_dimension, "E3006", "reshape"},
       {ops::reshape(tensor({2, 3}), {4, -1}), Errc::element_count_mismatch, "E3007", "reshape"},
+      {ops::conv2d(tensor({1, 1, 2, 3}), tensor({1, 1, 2, 1})), Errc::channel_mismatch, "E4009",
+       "3 channels"},
+      {ops::conv2d(tensor({1, 1, 2, 3}), tensor({1, 1, 3, 1}), {.strides = {1, 0}}),
+       Errc::invalid_stride, "E4010", "[1, 0]"},
       {ops::fill(tensor({}), {1 << 16, 1 << 16}), Errc::allocation_failure, "E6004", "fill"},
   };
 }

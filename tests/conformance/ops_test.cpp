@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <string>
@@ -73,7 +74,7 @@ void expect_close(const TensorView& got, const Values& want, const Values& bound
   ASSERT_EQ(got.desc, (TensorDesc{DType::f32, want.shape}));
   ASSERT_EQ(got.floats().size(), want.elements.size());
   for (std::size_t i = 0; i < want.elements.size(); ++i)
-    ASSERT_NEAR(got.floats()[i], want.elements[i], 1e-6 * (1 + bound.elements[i]))
+    ASSERT_NEAR(got.floats()[i], want.elements[i], 1e-6 * (1 + std::abs(bound.elements[i])))
         << "element " << i;
 }
 

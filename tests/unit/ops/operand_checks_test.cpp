@@ -13,24 +13,27 @@ std::vector<Op> ops_with_operands(std::uint32_t at_least) {
   return ops;
 }
 
-std::vector<TensorDesc> operands(Op op, const TensorDesc& each) {
-  return std::vector(find_op(static_cast<std::uint16_t>(op))->input_count, each);
+/// As many operands as the op takes, all alike, of a shape that it accepts.
+std::vector<TensorDesc> operands(Op op, DType dtype = DType::f32) {
+  const Shape shape = op == Op::conv2d ? Shape{2, 2, 2, 2} : Shape{2, 2};
+  return std::vector(find_op(static_cast<std::uint16_t>(op))->input_count,
+                     TensorDesc{dtype, shape});
 }
 
 class OperandChecks : public testing::TestWithParam<Op> {
  protected:
   const Op op = GetParam();
   const std::string name = op_name(op);
-  const OpAttributes attributes{.axes = {0}, .shape = {2, 2}};
+  const OpAttributes attributes{.axes = {0}, .shape = {2, 2}, .strides = {1, 1}};
 };
 
 TEST_P(OperandChecks, AcceptSquareF32Operands) {
-  const auto result = infer(op, operands(op, {DType::f32, {2, 2}}), attributes);
+  const auto result = infer(op, operands(op), attributes);
   EXPECT_TRUE(result.has_value()) << result.error().text();
 }
 
 TEST_P(OperandChecks, RefuseOneOperandTooMany) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs.push_back(inputs[0]);
   expect_error(
       infer(op, inputs, attributes), Errc::arity_mismatch,
@@ -38,7 +41,7 @@ TEST_P(OperandChecks, RefuseOneOperandTooMany) {
 }
 
 TEST_P(OperandChecks, RefuseOneOperandTooFew) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs.pop_back();
   expect_error(infer(op, inputs, attributes), Errc::arity_mismatch,
                {name, "got " + std::to_string(inputs.size())});
@@ -46,12 +49,12 @@ TEST_P(OperandChecks, RefuseOneOperandTooFew) {
 
 TEST_P(OperandChecks, RefuseElementTypesOtherThanF32) {
   for (const DType dtype : {DType::i32, DType::i64, DType::none})
-    expect_error(infer(op, operands(op, {dtype, {2, 2}}), attributes), Errc::invalid_dtype,
+    expect_error(infer(op, operands(op, dtype), attributes), Errc::invalid_dtype,
                  {name, ringkernel::name(dtype), "supported: f32"});
 }
 
 TEST_P(OperandChecks, RefuseExtentZero) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs.back().shape = {2, 0};
   expect_error(
       infer(op, inputs, attributes), Errc::invalid_dimension,
@@ -59,7 +62,7 @@ TEST_P(OperandChecks, RefuseExtentZero) {
 }
 
 TEST_P(OperandChecks, RefuseMoreElementsThanThirtyTwoBitsCount) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs[0].shape = {65536, 65536};
   expect_error(infer(op, inputs, attributes), Errc::allocation_failure,
                {name, "operand 0", "4294967295"});
@@ -67,7 +70,7 @@ TEST_P(OperandChecks, RefuseMoreElementsThanThirtyTwoBitsCount) {
 
 // The product of these extents is 2^64, which is 0 in 64 bits.
 TEST_P(OperandChecks, RefuseExtentsWhoseProductOverflows) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs[0].shape = {65536, 65536, 65536, 65536};
   expect_error(infer(op, inputs, attributes), Errc::allocation_failure, {name, "operand 0"});
 }
@@ -78,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(EveryOp, OperandChecks, testing::ValuesIn(ops_with_oper
 using OperandsOfSeveral = OperandChecks;
 
 TEST_P(OperandsOfSeveral, RefuseMixedElementTypes) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs[1].dtype = DType::i32;
   expect_error(infer(op, inputs, attributes), Errc::dtype_mismatch, {name, "f32 and i32"});
 }
