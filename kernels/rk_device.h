@@ -11,6 +11,12 @@
 #include "ringkernel/protocol/abi.h"
 
 #define RK_INLINE static inline
+/// A function that exists for one element and for 16 under one name.
+#if defined(__OPENCL_C_VERSION__)
+#define RK_OVERLOAD __attribute__((overloadable)) static inline
+#else
+#define RK_OVERLOAD static inline
+#endif
 
 #if defined(__OPENCL_C_VERSION__)
 
@@ -132,6 +138,13 @@ RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
 
 #define rk_where_greater(x, y, yes, no) ((x) > (y) ? (yes) : (no))
 
+/// An element's bits and back, for one or for 16.
+typedef uint16 rk_u32x16;
+RK_OVERLOAD rk_u32 rk_bits(rk_f32 value) { return as_uint(value); }
+RK_OVERLOAD rk_u32x16 rk_bits(rk_f32x16 value) { return as_uint16(value); }
+RK_OVERLOAD rk_f32 rk_from_bits(rk_u32 bits) { return as_float(bits); }
+RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return as_float16(bits); }
+
 #define RK_UNROLL _Pragma("unroll")
 
 #else  // host C++20: includes stand outside any namespace, so this file is included there first
@@ -231,6 +244,10 @@ RK_INLINE rk_pair<Half> operator-(rk_pair<Half> a, rk_pair<Half> b) {
   return {a.low - b.low, a.high - b.high};
 }
 template <class Half>
+RK_INLINE rk_pair<Half> operator-(rk_pair<Half> a) {
+  return {-a.low, -a.high};
+}
+template <class Half>
 RK_INLINE rk_pair<Half> operator*(rk_pair<Half> a, rk_pair<Half> b) {
   return {a.low * b.low, a.high * b.high};
 }
@@ -239,14 +256,35 @@ RK_INLINE rk_pair<Half> operator/(rk_pair<Half> a, rk_pair<Half> b) {
   return {a.low / b.low, a.high / b.high};
 }
 
+// Integer arithmetic on bits, one number for all lanes.
+template <class Half>
+RK_INLINE rk_pair<Half> operator+(rk_pair<Half> a, rk_u32 b) {
+  return {a.low + b, a.high + b};
+}
+template <class Half>
+RK_INLINE rk_pair<Half> operator&(rk_pair<Half> a, rk_u32 b) {
+  return {a.low & b, a.high & b};
+}
+template <class Half>
+RK_INLINE rk_pair<Half> operator<<(rk_pair<Half> a, rk_u32 count) {
+  return {a.low << count, a.high << count};
+}
+template <class Half>
+RK_INLINE rk_pair<Half> operator>>(rk_pair<Half> a, rk_u32 count) {
+  return {a.low >> count, a.high >> count};
+}
+
 /// The helpers for one vector and, by halves, for whatever is wider.
 template <class T>
 struct rk_simd {
+  typedef rk_u32 Bits __attribute__((vector_size(sizeof(T))));
+
   static T splat(rk_f32 value) {
     // by its bits: arithmetic would quiet a signalling NaN
-    typedef rk_u32 Bits __attribute__((vector_size(sizeof(T))));
     return (T)(Bits{} | std::bit_cast<rk_u32>(value));
   }
+  static Bits bits(T vector) { return (Bits)vector; }
+  static T from_bits(Bits bits) { return (T)bits; }
   static T load(const rk_f32* from) {
     T vector;
     std::memcpy(&vector, from, sizeof vector);
@@ -271,8 +309,13 @@ template <class Half>
 struct rk_simd<rk_pair<Half>> {
   using Pair = rk_pair<Half>;
   using Part = rk_simd<Half>;
+  using Bits = rk_pair<typename Part::Bits>;
   static constexpr size_t half_lanes = sizeof(Half) / sizeof(rk_f32);
 
+  static Bits bits(Pair pair) { return {Part::bits(pair.low), Part::bits(pair.high)}; }
+  static Pair from_bits(Bits bits) {
+    return {Part::from_bits(bits.low), Part::from_bits(bits.high)};
+  }
   static Pair splat(rk_f32 value) { return {Part::splat(value), Part::splat(value)}; }
   static Pair load(const rk_f32* from) { return {Part::load(from), Part::load(from + half_lanes)}; }
   static void store(rk_f32* to, Pair pair) {
@@ -320,6 +363,12 @@ RK_INLINE rk_f32x16 rk_where_greater(rk_f32x16 x, rk_f32x16 y, rk_f32x16 yes, rk
 RK_INLINE rk_f32 rk_where_greater(rk_f32 x, rk_f32 y, rk_f32 yes, rk_f32 no) {
   return x > y ? yes : no;
 }
+
+using rk_u32x16 = rk_simd<rk_f32x16>::Bits;
+RK_OVERLOAD rk_u32 rk_bits(rk_f32 value) { return std::bit_cast<rk_u32>(value); }
+RK_OVERLOAD rk_u32x16 rk_bits(rk_f32x16 value) { return rk_simd<rk_f32x16>::bits(value); }
+RK_OVERLOAD rk_f32 rk_from_bits(rk_u32 bits) { return std::bit_cast<rk_f32>(bits); }
+RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return rk_simd<rk_f32x16>::from_bits(bits); }
 
 #if defined(__clang__)
 #define RK_UNROLL _Pragma("unroll")

@@ -16,6 +16,7 @@
 
 #include "ops/args.h"
 
+#include "ops/conv2d.cl"
 #include "ops/dot.cl"
 #include "ops/elementwise.cl"
 #include "ops/gather.cl"
@@ -122,6 +123,7 @@ RK_INLINE rk_u32 rk_op_rereads(rk_u32 op) {
   switch (op) {
     case RK_OP_ID_matmul:
     case RK_OP_ID_dot:
+    case RK_OP_ID_conv2d:
     case RK_OP_ID_transpose:
     case RK_OP_ID_gather: return 1;
     default: return 0;

@@ -60,16 +60,26 @@ struct SliceRanges {
   constexpr bool operator==(const SliceRanges&) const noexcept = default;
 };
 
+/// How conv2d pads its images with zeros.
+enum class Padding : std::uint8_t {
+  valid,   ///< not at all
+  same,    ///< to ceil(extent / stride) outputs; an odd zero goes to the bottom or the right
+  custom,  ///< by `OpAttributes::pads`
+};
+
 /// Attributes as a user gives them; an op reads those it knows.
 struct OpAttributes {
   /// sum, mean: [-rank, rank), empty = all; expand_dims: dims of the result; squeeze: dims of the
   /// operand, empty = all of extent 1.
   IntList axes{};
-  IntList shape{};        ///< reshape: new shape, at most one -1; fill: output shape
-  bool keepdims = false;  ///< sum, mean
-  IntList permutation{};  ///< transpose: result dim d is operand dim permutation[d]
-  IntList indices{};      ///< index: one for each dim
-  SliceRanges slice{};    ///< slice: one of each for each dim
+  IntList shape{};                   ///< reshape: new shape, at most one -1; fill: output shape
+  bool keepdims = false;             ///< sum, mean
+  IntList permutation{};             ///< transpose: result dim d is operand dim permutation[d]
+  IntList indices{};                 ///< index: one for each dim
+  SliceRanges slice{};               ///< slice: one of each for each dim
+  IntList strides{};                 ///< conv2d: vertical, horizontal
+  IntList pads{};                    ///< conv2d, custom padding: top, bottom, left, right
+  Padding padding = Padding::valid;  ///< conv2d
 
   constexpr bool operator==(const OpAttributes&) const noexcept = default;
 };

@@ -32,10 +32,21 @@ namespace detail {
 [[nodiscard]] inline Request mul(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::mul, a, b);
 }
+[[nodiscard]] inline Request sub(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::sub, a, b);
+}
+[[nodiscard]] inline Request div(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::div, a, b);
+}
 /// x if x > 0, else +0 (NaN and -0 give +0).
 [[nodiscard]] inline Request relu(const TensorView& x) noexcept {
   return detail::unary(Op::relu, x);
 }
+/// -x: the sign bit flipped, of NaN as well.
+[[nodiscard]] inline Request neg(const TensorView& x) noexcept { return detail::unary(Op::neg, x); }
+[[nodiscard]] inline Request exp(const TensorView& x) noexcept { return detail::unary(Op::exp, x); }
+/// Natural logarithm; NaN below 0, -infinity at 0.
+[[nodiscard]] inline Request log(const TensorView& x) noexcept { return detail::unary(Op::log, x); }
 /// [..., M, K] x [..., K, N] -> [..., M, N]; batch dims broadcast.
 [[nodiscard]] inline Request matmul(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::matmul, a, b);
@@ -43,6 +54,20 @@ namespace detail {
 /// [n] x [n] -> [], [m, n] x [n] -> [m], [m] x [m, n] -> [n], and matmul of matrices.
 [[nodiscard]] inline Request dot(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::dot, a, b);
+}
+struct Conv2dOptions {
+  IntList strides = {1, 1};  ///< vertical, horizontal
+  Padding padding = Padding::valid;
+  IntList pads = {};  ///< with Padding::custom: top, bottom, left, right
+};
+/// Images [N, H, W, C] x filter [rows, columns, C, outputs] -> [N, H', W', outputs].
+[[nodiscard]] inline Request conv2d(const TensorView& images, const TensorView& filter,
+                                    const Conv2dOptions& options = {}) noexcept {
+  Request request = detail::binary(Op::conv2d, images, filter);
+  request.attributes.strides = options.strides;
+  request.attributes.padding = options.padding;
+  request.attributes.pads = options.pads;
+  return request;
 }
 /// Over `axes`, each in [-rank, rank); empty = all axes, result rank 0 whatever `keepdims` says.
 [[nodiscard]] inline Request sum(const TensorView& x, IntList axes,

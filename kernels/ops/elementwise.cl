@@ -4,6 +4,7 @@
 #define RINGKERNEL_OPS_ELEMENTWISE_CL
 
 #include "ops/args.h"
+#include "ops/exp_log.h"
 #include "ops/odometer.h"
 
 RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk) {
@@ -96,10 +97,12 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
     for (rk_u64 i = args->lane * RK_WIDTH; i < length; i += args->lanes * RK_WIDTH) { \
       if (i + RK_WIDTH <= length) {                                                   \
         const rk_f32x16 zero = rk_splat16(0.0f);                                      \
+        (void)zero; /* not every op uses it */                                        \
         const rk_f32x16 x = rk_load16(args->inputs[0] + i);                           \
         rk_store16(args->output + i, expression);                                     \
       } else {                                                                        \
         const rk_f32 zero = 0.0f;                                                     \
+        (void)zero;                                                                   \
         for (rk_u64 j = i; j < length; ++j) {                                         \
           const rk_f32 x = args->inputs[0][j];                                        \
           args->output[j] = expression;                                               \
@@ -111,6 +114,11 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
 
 RK_ELEMENTWISE_NUMERIC(add, x + y)
 RK_ELEMENTWISE_NUMERIC(mul, x* y)
+RK_ELEMENTWISE_NUMERIC(sub, x - y)
+RK_ELEMENTWISE_BINARY(div, x / y)
 RK_ELEMENTWISE_UNARY(relu, rk_where_greater(x, zero, x, zero))
+RK_ELEMENTWISE_UNARY(neg, -x)
+RK_ELEMENTWISE_UNARY(exp, rk_exp(x))
+RK_ELEMENTWISE_UNARY(log, rk_log(x))
 
 #endif

@@ -39,7 +39,10 @@ std::size_t set_of(const Request& request) noexcept {
           weigh(attributes.permutation.values()) * factors[4] +
           weigh(attributes.indices.values()) * factors[5] +
           weigh(attributes.slice.starts.values()) * factors[6] +
-          weigh(attributes.slice.ends.values()) * factors[7];
+          weigh(attributes.slice.ends.values()) * factors[7] +
+          weigh(attributes.strides.values()) * factors[4] +
+          weigh(attributes.pads.values()) * factors[5] +
+          static_cast<std::uint64_t>(attributes.padding) * factors[6];
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 

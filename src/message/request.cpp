@@ -129,7 +129,7 @@ OpAttributes attributes_index(const rk_command& command) {
   return attributes;
 }
 
-/// The ends follow from the stated output; without it they lie before the starts.
+/// The ends follow from the stated output; without it they are 0, before any start.
 OpAttributes attributes_slice(const rk_command& command) {
   const rk_attrs_slice& attrs = command.attrs.slice;
   OpAttributes attributes;
@@ -137,9 +137,20 @@ OpAttributes attributes_slice(const rk_command& command) {
       for_each_dim(command, [&](std::size_t dim) { return attrs.starts[dim]; });
   attributes.slice.steps = for_each_dim(command, [&](std::size_t dim) { return attrs.steps[dim]; });
   attributes.slice.ends = for_each_dim(command, [&](std::size_t dim) {
-    const auto last = std::int64_t{command.output.dims[dim]} - 1;
-    return attrs.starts[dim] + last * attrs.steps[dim] + 1;
+    const std::uint64_t extent = command.output.dims[dim];
+    if (extent == 0) return std::int64_t{0};
+    const std::uint64_t end = attrs.starts[dim] + (extent - 1) * attrs.steps[dim] + 1;
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(end, INT64_MAX));
   });
+  return attributes;
+}
+
+OpAttributes attributes_conv2d(const rk_command& command) {
+  const rk_attrs_conv2d& conv2d = command.attrs.conv2d;
+  OpAttributes attributes;
+  attributes.strides = {conv2d.strides[0], conv2d.strides[1]};
+  attributes.padding = Padding::custom;
+  attributes.pads = {conv2d.pads[0], conv2d.pads[1], conv2d.pads[2], conv2d.pads[3]};
   return attributes;
 }
 

@@ -60,7 +60,7 @@ std::vector<Case> unary_cases(Op op, Dice& dice) {
   std::vector<Case> cases;
   for (std::size_t rank = 0; rank <= rank_max; ++rank)
     for (int round = 0; round < 3; ++round)
-      cases.push_back({op, {random_tensor(random_dims(dice, rank), dice)}, {}});
+      cases.push_back({op, {random_tensor(random_dims(dice, rank), dice, op != Op::log)}, {}});
   return cases;
 }
 
@@ -97,6 +97,23 @@ std::vector<Case> matmul_cases(Op op, Dice& dice) {
     const bool is_signed = dice.hits(50);
     cases.push_back(
         {op, {random_tensor(a, dice, is_signed), random_tensor(b, dice, is_signed)}, {}});
+  }
+  return cases;
+}
+
+/// Every kind of padding, with strides up to 3; every third round is deep enough for several blocks
+/// of the sum.
+std::vector<Case> conv2d_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t channels = up_to(dice, round % 3 == 0 ? 40 : 5);
+    const Dims filter{up_to(dice, 4), up_to(dice, 4), channels, up_to(dice, 36)};
+    const Dims images{up_to(dice, 2), 3 + up_to(dice, 7), 3 + up_to(dice, 7), channels};
+    const auto pad = [&] { return static_cast<std::int64_t>(dice.below(4)); };
+    cases.push_back({op,
+                     {random_tensor(images, dice, dice.hits(50)), random_tensor(filter, dice)},
+                     sliding({up_to(dice, 3), up_to(dice, 3)}, static_cast<Padding>(round % 3),
+                             {pad(), pad(), pad(), pad()})});
   }
   return cases;
 }

@@ -66,6 +66,10 @@ std::vector<Refusal> refusals() {
       {ops::slice(tensor({6}), {{3}, {3}, {1}}), Errc::invalid_dimension, "E3006", "slice"},
       {ops::gather(tensor({}), integer_tensor({6})), Errc::rank_mismatch, "E3002", "gather"},
       {ops::gather(tensor({6}), tensor({6})), Errc::invalid_index_dtype, "E4011", "f32"},
+      {ops::conv2d(tensor({1, 1, 2, 3}), tensor({1, 1, 2, 1})), Errc::channel_mismatch, "E4009",
+       "3 channels"},
+      {ops::conv2d(tensor({1, 1, 2, 3}), tensor({1, 1, 3, 1}), {.strides = {1, 0}}),
+       Errc::invalid_stride, "E4010", "[1, 0]"},
       {ops::fill(tensor({}), {1 << 16, 1 << 16}), Errc::allocation_failure, "E6004", "fill"},
   };
 }

@@ -36,4 +36,13 @@ namespace ringkernel::test {
   return attributes;
 }
 
+[[nodiscard]] inline OpAttributes sliding(IntList strides, Padding padding = Padding::valid,
+                                          IntList pads = {}) {
+  OpAttributes attributes;
+  attributes.strides = strides;
+  attributes.padding = padding;
+  attributes.pads = pads;
+  return attributes;
+}
+
 }  // namespace ringkernel::test

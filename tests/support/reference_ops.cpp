@@ -1,6 +1,7 @@
 #include "support/reference_ops.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace ringkernel::test {
@@ -110,8 +111,24 @@ Values reference_mul(Inputs inputs, const OpAttributes&) {
   return binary(inputs, std::multiplies<>());
 }
 
+Values reference_sub(Inputs inputs, const OpAttributes&) { return binary(inputs, std::minus<>()); }
+
+Values reference_div(Inputs inputs, const OpAttributes&) {
+  return binary(inputs, std::divides<>());
+}
+
 Values reference_relu(Inputs inputs, const OpAttributes&) {
   return unary(inputs, [](double x) { return x > 0 ? x : 0.0; });
+}
+
+Values reference_neg(Inputs inputs, const OpAttributes&) { return unary(inputs, std::negate<>()); }
+
+Values reference_exp(Inputs inputs, const OpAttributes&) {
+  return unary(inputs, [](double x) { return std::exp(x); });
+}
+
+Values reference_log(Inputs inputs, const OpAttributes&) {
+  return unary(inputs, [](double x) { return std::log(x); });
 }
 
 Values reference_matmul(Inputs inputs, const OpAttributes&) {
@@ -151,6 +168,55 @@ Values reference_dot(Inputs inputs, const OpAttributes&) {
     for (std::size_t k = 0; k < b[0]; ++k)
       sum += at(inputs[0], a.size() == 2 ? Index{index[0], k} : Index{k}) *
              at(inputs[1], b.size() == 2 ? Index{k, index.back()} : Index{k});
+    return sum;
+  });
+}
+
+/// Zeros before the first element of an axis, and how many outputs the axis gives.
+struct Sliding {
+  std::size_t before;
+  std::size_t outputs;
+};
+
+Sliding slide(std::size_t extent, std::size_t filter, std::size_t axis,
+              const OpAttributes& attributes) {
+  const auto stride = static_cast<std::size_t>(attributes.strides.values()[axis]);
+  if (attributes.padding == Padding::same) {
+    const std::size_t outputs = (extent + stride - 1) / stride;
+    const std::size_t reached = (outputs - 1) * stride + filter;
+    return {reached > extent ? (reached - extent) / 2 : 0, outputs};
+  }
+  std::size_t before = 0;
+  std::size_t padded = extent;
+  if (attributes.padding == Padding::custom) {
+    before = static_cast<std::size_t>(attributes.pads.values()[2 * axis]);
+    padded += before + static_cast<std::size_t>(attributes.pads.values()[2 * axis + 1]);
+  }
+  return {before, (padded - filter) / stride + 1};
+}
+
+Values reference_conv2d(Inputs inputs, const OpAttributes& attributes) {
+  const Index image = dims_of(inputs[0].shape);
+  const Index filter = dims_of(inputs[1].shape);
+  const Sliding rows = slide(image[1], filter[0], 0, attributes);
+  const Sliding columns = slide(image[2], filter[1], 1, attributes);
+  const auto stride = [&](std::size_t axis) {
+    return static_cast<std::size_t>(attributes.strides.values()[axis]);
+  };
+  const auto padded = [&](std::size_t n, std::size_t row, std::size_t column, std::size_t channel) {
+    if (row < rows.before || row - rows.before >= image[1] || column < columns.before ||
+        column - columns.before >= image[2])
+      return 0.0;
+    return at(inputs[0], {n, row - rows.before, column - columns.before, channel});
+  };
+  return build({image[0], rows.outputs, columns.outputs, filter[3]}, [&](const Index& index) {
+    double sum = 0;
+    for (std::size_t row = 0; row < filter[0]; ++row)
+      for (std::size_t column = 0; column < filter[1]; ++column)
+        for (std::size_t channel = 0; channel < filter[2]; ++channel)
+          sum +=
+              padded(index[0], index[1] * stride(0) + row, index[2] * stride(1) + column, channel) *
+              at(inputs[1], {row, column, channel, index[3]});
     return sum;
   });
 }

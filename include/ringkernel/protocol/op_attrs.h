@@ -48,6 +48,16 @@ RK_LAYOUT(rk_attrs_slice, 64);
 RK_FIELD(rk_attrs_slice, starts, 0);
 RK_FIELD(rk_attrs_slice, steps, 32);
 
+/// conv2d. The host has turned every way of padding into four numbers.
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_conv2d {
+  rk_u32 strides[2]; /* vertical, horizontal; positive */
+  rk_u32 pads[4];    /* zeros around each image: top, bottom, left, right */
+} rk_attrs_conv2d;
+RK_LAYOUT(rk_attrs_conv2d, 24);
+RK_FIELD(rk_attrs_conv2d, strides, 0);
+RK_FIELD(rk_attrs_conv2d, pads, 8);
+
 /// 64 bytes, whichever record is used; what an op does not use is zero.
 /// Written by: host.  Read by: device.
 typedef union rk_op_attrs {
@@ -57,6 +67,7 @@ typedef union rk_op_attrs {
   rk_attrs_transpose transpose;
   rk_attrs_index index;
   rk_attrs_slice slice;
+  rk_attrs_conv2d conv2d;
 } rk_op_attrs;
 RK_LAYOUT(rk_op_attrs, 64);
 RK_FIELD(rk_op_attrs, words, 0);
@@ -65,5 +76,6 @@ RK_FIELD(rk_op_attrs, axes, 0);
 RK_FIELD(rk_op_attrs, transpose, 0);
 RK_FIELD(rk_op_attrs, index, 0);
 RK_FIELD(rk_op_attrs, slice, 0);
+RK_FIELD(rk_op_attrs, conv2d, 0);
 
 #endif

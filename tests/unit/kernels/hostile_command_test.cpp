@@ -1,8 +1,10 @@
 // Commands that no codec would write: each gets its fault, and nothing is written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <numeric>
 
 #include "support/attributes.hpp"
@@ -53,7 +55,7 @@ TEST(HostileCommand, MustLieInsideThePayload) {
 }
 
 TEST(HostileCommand, MustNameAnOp) {
-  for (const rk_u16 op : {rk_u16{3}, rk_u16{999}, rk_u16{65535}})
+  for (const rk_u16 op : {rk_u16{9}, rk_u16{999}, rk_u16{65535}})
     expect_refusal(add_message(), refusal(Errc::unknown_op, op),
                    [=](rk_command& command) { command.op = op; });
 }
@@ -200,9 +202,10 @@ TEST(HostileCommand, MayNotWriteBehindTheReply) {
 }
 
 /// Both operands lie in the arena.
-HandBuiltMessage resident(Op op, const Shape& a, const Shape& b) {
+HandBuiltMessage resident(Op op, const Shape& a, const Shape& b,
+                          const OpAttributes& attributes = {}) {
   const Tensor inputs[] = {ones(a), ones(b)};
-  HandBuiltMessage message(op, inputs);
+  HandBuiltMessage message(op, inputs, attributes);
   message.command().output.place = RK_PLACE_ARENA;
   for (std::size_t i : {0u, 1u}) {
     message.command().inputs[i].place = RK_PLACE_ARENA;
@@ -222,6 +225,8 @@ TEST(HostileCommand, MayNotOverlapItsOutputWithPartOfAnInput) {
   for (const Op op : {Op::matmul, Op::dot})
     expect_refusal(resident(op, {4, 4}, {4, 4}), expected,
                    [](rk_command& command) { command.output.offset = 1024; });
+  expect_refusal(resident(Op::conv2d, {1, 4, 4, 1}, {1, 1, 1, 1}, sliding({1, 1})), expected,
+                 [](rk_command& command) { command.output.offset = 1024; });
 }
 
 TEST(HostileCommand, MayNotMoveElementsWithinOneTensor) {
@@ -319,6 +324,11 @@ std::vector<Misfit> misfits() {
       {"matmul, output vector", Op::matmul, {{4, 6}, {6, 4}}, {}, output({4})},
       {"matmul, other batch", Op::matmul, {{3, 2, 2}, {3, 2, 2}}, {}, output({2, 2, 2})},
       {"matmul, batch left out", Op::matmul, {{1, 2, 2}, {1, 2, 2}}, {}, output({2, 2})},
+      {"sub, other output", Op::sub, {{4, 5}, {4, 5}}, {}, output({5, 4})},
+      {"div, smaller output", Op::div, {{4, 5}, {4, 5}}, {}, output({4, 1})},
+      {"neg, other output", Op::neg, {{4, 5}}, {}, output({5, 4})},
+      {"exp, smaller output", Op::exp, {{4, 5}}, {}, output({4})},
+      {"log, other rank", Op::log, {{4, 5}}, {}, output({20})},
       {"sum, mask beyond the rank", Op::sum, {{4, 5}}, reducing({0}), mask(5)},
       {"sum, mask of all bits", Op::sum, {{4, 5}}, reducing({}), mask(~0u)},
       {"sum, no mask", Op::sum, {{4, 5}}, reducing({0}), mask(0)},
@@ -391,8 +401,60 @@ std::vector<Misfit> misfits() {
   };
 }
 
+/// Images [2, 5, 6, 3] and a filter [3, 2, 3, 4], strides 1 and pads 1: output [2, 5, 7, 4].
+std::vector<Misfit> conv2d_misfits() {
+  const auto row = [](const char* what, const Spoil& spoil) {
+    return Misfit{what,
+                  Op::conv2d,
+                  {{2, 5, 6, 3}, {3, 2, 3, 4}},
+                  sliding({1, 1}, Padding::custom, {1, 1, 1, 1}),
+                  spoil};
+  };
+  const auto output = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.output, dims); });
+  };
+  const auto images = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.inputs[0], dims); });
+  };
+  const auto filter = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.inputs[1], dims); });
+  };
+  const auto stride = [&](const char* what, std::size_t axis, rk_u32 value) {
+    return row(what, [=](rk_command& command) { command.attrs.conv2d.strides[axis] = value; });
+  };
+  const auto pad = [&](const char* what, std::size_t side, rk_u32 value) {
+    return row(what, [=](rk_command& command) { command.attrs.conv2d.pads[side] = value; });
+  };
+  return {images("rank 3", {10, 6, 3}),
+          images("rank 5", {1, 2, 5, 6, 3}),
+          images("fewer images", {1, 5, 6, 3}),
+          images("fewer channels", {2, 5, 6, 1}),
+          images("fewer rows", {2, 4, 6, 3}),
+          images("fewer columns", {2, 5, 5, 3}),
+          filter("rank 3", {6, 3, 4}),
+          filter("fewer rows", {2, 2, 3, 4}),
+          filter("fewer columns", {3, 1, 3, 4}),
+          filter("fewer outputs", {3, 2, 3, 3}),
+          filter("more rows than the padded image", {8, 1, 3, 1}),
+          output("rank 3", {10, 7, 4}),
+          output("fewer images", {1, 5, 7, 4}),
+          output("fewer rows", {2, 4, 7, 4}),
+          output("fewer columns", {2, 5, 6, 4}),
+          output("fewer channels", {2, 5, 7, 3}),
+          stride("vertical stride 0", 0, 0),
+          stride("horizontal stride 0", 1, 0),
+          stride("vertical stride 2", 0, 2),
+          stride("largest horizontal stride", 1, 0xffffffff),
+          pad("no zeros on top", 0, 0),
+          pad("more zeros at the bottom", 1, 2),
+          pad("padded columns beyond 32 bits", 2, 0xffffffff),
+          pad("largest pad on the right", 3, 0xfffffff8)};
+}
+
 TEST(HostileCommand, MustHaveShapesThatFitTheOp) {
-  for (const Misfit& misfit : misfits()) {
+  std::vector<Misfit> all = misfits();
+  std::ranges::move(conv2d_misfits(), std::back_inserter(all));
+  for (const Misfit& misfit : all) {
     SCOPED_TRACE(misfit.what);
     std::vector<Tensor> inputs;
     for (const Shape& shape : misfit.inputs) inputs.push_back(ones(shape));
@@ -418,6 +480,7 @@ TEST(HostileCommand, MayBeAnyBytes) {
   const Tensor product[] = {ones({2, 3, 20}), ones({20, 5})};
   const Tensor unary[] = {ones({3, 20})};
   const Tensor gathered[] = {ones({6, 20}), {{3}, {5, 0, 2}, DType::i32}};
+  const Tensor images[] = {ones({2, 5, 4, 3}), ones({2, 3, 3, 5})};
   HandBuiltMessage messages[] = {{Op::add, binary},
                                  {Op::matmul, product},
                                  {Op::sum, unary, reducing({1})},
@@ -425,11 +488,12 @@ TEST(HostileCommand, MayBeAnyBytes) {
                                  {Op::transpose, unary, permuting({1, 0})},
                                  {Op::slice, unary, slicing({{1, 2}, {3, 19}, {1, 3}})},
                                  {Op::index, unary, indexing({2, 3})},
-                                 {Op::gather, gathered}};
+                                 {Op::gather, gathered},
+                                 {Op::conv2d, images, sliding({2, 1}, Padding::same)}};
   constexpr rk_u32 tempting[] = {0, 1, 2, 3, 8, 20, 60, 64, 0x7fffffff, 0x80000000, 0xffffffff};
   std::size_t refused = 0;
-  for (int round = 0; round < 80000; ++round) {
-    HandBuiltMessage& message = messages[round % 8];
+  for (int round = 0; round < 90000; ++round) {
+    HandBuiltMessage& message = messages[round % 9];
     const rk_command before = message.command();
     auto* bytes = reinterpret_cast<rk_u8*>(&message.command());
     for (auto change = random() % 4; change-- > 0;) {

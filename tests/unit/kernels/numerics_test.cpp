@@ -61,7 +61,7 @@ std::vector<float> expect_correct(Op op, std::span<const Tensor> inputs,
   EXPECT_EQ(result.size(), expected.elements.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
     const double want = expected.elements[i];
-    const double tolerance = exact ? 0.0 : 1e-6 * (1 + bound.elements[i]);
+    const double tolerance = exact ? 0.0 : 1e-6 * (1 + std::abs(bound.elements[i]));
     const double got = result[i];
     if (std::abs(got - (exact ? static_cast<float>(want) : want)) <= tolerance) continue;
     ADD_FAILURE() << "element " << i << " is " << got << ", expected " << want;
@@ -112,6 +112,10 @@ TEST_F(Numerics, BinaryOpsAreOneRoundingOfTheDefinition) {
     for (const Op op : {Op::add, Op::mul})
       EXPECT_TRUE(
           same_bits(expect_correct(op, inputs, {}, true), expect_correct(op, swapped, {}, true)));
+    for (const Op op : {Op::sub, Op::div}) {
+      expect_correct(op, inputs, {}, true);
+      expect_correct(op, swapped, {}, true);
+    }
   }
 }
 
@@ -141,10 +145,20 @@ TEST_F(Numerics, UnaryOpsAndMovesAreExact) {
   for (int round = 0; round < 60; ++round) {
     const Tensor inputs[] = {tensor(random_shape(random))};
     expect_correct(Op::relu, inputs, {}, true);
+    expect_correct(Op::neg, inputs, {}, true);
     expect_correct(Op::copy, inputs, {}, true);
     expect_correct(Op::reshape, inputs, shaped({-1}), true);
     expect_correct(Op::reshape, inputs, shaped({1, -1, 1}), true);
     expect_correct(Op::fill, inputs, shaped({up_to(40), up_to(40)}), true);
+  }
+}
+
+TEST_F(Numerics, ExpAndLogOfRandomShapes) {
+  for (int round = 0; round < 60; ++round) {
+    Tensor input = tensor(random_shape(random));
+    expect_correct(Op::exp, {&input, 1});
+    for (float& element : input.elements) element = std::abs(element);
+    expect_correct(Op::log, {&input, 1});
   }
 }
 
@@ -202,12 +216,22 @@ TEST_F(Numerics, SumsOfTheSameNumbersAgreeInEveryLayout) {
 // Lanes may run at the same time, so no element may be written by two of them.
 TEST_F(Numerics, LanesDivideTheOutputBetweenThem) {
   const Tensor square[] = {tensor({70, 70}), tensor({70, 70})};
+  const Tensor images[] = {tensor({2, 5, 6, 3}), tensor({3, 3, 3, 70})};
   const std::span<const Tensor> one(square, 1);
   const std::tuple<Op, std::span<const Tensor>, OpAttributes> cases[] = {
-      {Op::add, square, {}},   {Op::matmul, square, {}},      {Op::relu, one, {}},
-      {Op::copy, one, {}},     {Op::sum, one, reducing({0})}, {Op::mean, one, reducing({1})},
-      {Op::sum_all, one, {}},  {Op::fill, one, shaped({99})}, {Op::reshape, one, shaped({-1})},
-      {Op::mean_all, one, {}}, {Op::dot, square, {}}};
+      {Op::add, square, {}},
+      {Op::matmul, square, {}},
+      {Op::relu, one, {}},
+      {Op::exp, one, {}},
+      {Op::conv2d, images, sliding({1, 1}, Padding::same)},
+      {Op::copy, one, {}},
+      {Op::sum, one, reducing({0})},
+      {Op::mean, one, reducing({1})},
+      {Op::sum_all, one, {}},
+      {Op::fill, one, shaped({99})},
+      {Op::reshape, one, shaped({-1})},
+      {Op::mean_all, one, {}},
+      {Op::dot, square, {}}};
   for (const auto& [op, inputs, attributes] : cases)
     for (const Programs& programs : available_programs()) {
       SCOPED_TRACE(describe(op, inputs) + " " + programs.level);
@@ -280,6 +304,28 @@ TEST_F(Numerics, MatmulBroadcastsItsBatch) {
     const Tensor inputs[] = {tensor(a), tensor(b)};
     expect_correct(Op::matmul, inputs);
   }
+}
+
+TEST_F(Numerics, MatmulOfMoreRowsThanArePackedAtATime) {
+  const Tensor inputs[] = {tensor({500, 140}), tensor({140, 40})};
+  expect_correct(Op::matmul, inputs);
+}
+
+TEST_F(Numerics, Conv2dOfRandomShapes) {
+  for (int round = 0; round < 60; ++round) {
+    const Shape filter{up_to(4), up_to(4), up_to(round % 4 == 0 ? 50 : 4), up_to(40)};
+    const Shape images{up_to(2), 3 + up_to(6), 3 + up_to(6), filter[2]};
+    const Tensor inputs[] = {tensor(images), tensor(filter)};
+    for (const Padding padding : {Padding::valid, Padding::same, Padding::custom})
+      expect_correct(Op::conv2d, inputs,
+                     sliding({up_to(3), up_to(3)}, padding,
+                             {up_to(4) - 1, up_to(4) - 1, up_to(4) - 1, up_to(4) - 1}));
+  }
+}
+
+TEST_F(Numerics, Conv2dOfMoreOutputsThanArePackedAtATime) {
+  const Tensor inputs[] = {tensor({2, 17, 19, 3}), tensor({3, 3, 3, 33})};
+  expect_correct(Op::conv2d, inputs, sliding({1, 1}, Padding::same));
 }
 
 }  // namespace

@@ -161,5 +161,63 @@ TEST_F(Order, OfDotIsThatOfTheMatmul) {
   }
 }
 
+/// The windows of `images` as a matrix, written out element by element: one row for each output
+/// position, columns by filter row, filter column, channel. `pads` as in rk_attrs_conv2d.
+Tensor windows_of(const Tensor& images, const Shape& filter, const Shape& output,
+                  const std::array<std::uint32_t, 2>& strides,
+                  const std::array<std::uint32_t, 4>& pads) {
+  const std::uint32_t channels = images.shape[3];
+  Tensor windows{{output[0] * output[1] * output[2], filter[0] * filter[1] * channels}, {}};
+  for (std::uint32_t n = 0; n < output[0]; ++n)
+    for (std::uint32_t y = 0; y < output[1]; ++y)
+      for (std::uint32_t x = 0; x < output[2]; ++x)
+        for (std::uint32_t i = 0; i < filter[0]; ++i)
+          for (std::uint32_t j = 0; j < filter[1]; ++j)
+            for (std::uint32_t channel = 0; channel < channels; ++channel) {
+              const std::uint32_t row = y * strides[0] + i - pads[0];  // wraps: then not an index
+              const std::uint32_t column = x * strides[1] + j - pads[2];
+              const bool is_inside = row < images.shape[1] && column < images.shape[2];
+              const std::size_t at =
+                  ((std::size_t{n} * images.shape[1] + row) * images.shape[2] + column) * channels +
+                  channel;
+              windows.elements.push_back(is_inside ? images.elements[at] : 0.0f);
+            }
+  return windows;
+}
+
+// Small filters, several blocks of K, strides, and padding wider than the filter.
+TEST_F(Order, OfConv2dIsThatOfMatmulOverItsWindows) {
+  struct Sizes {
+    Shape images;
+    Shape filter;
+    std::array<std::uint32_t, 2> strides;
+    std::array<std::uint32_t, 4> pads;
+  };
+  const Sizes all[] = {{{1, 4, 5, 1}, {1, 1, 1, 1}, {1, 1}, {0, 0, 0, 0}},
+                       {{2, 7, 9, 3}, {3, 2, 3, 5}, {1, 1}, {1, 1, 1, 1}},
+                       {{1, 9, 8, 32}, {3, 3, 32, 33}, {2, 3}, {1, 0, 2, 1}},
+                       {{3, 6, 6, 40}, {4, 1, 40, 17}, {1, 2}, {0, 3, 0, 0}},
+                       {{1, 2, 2, 7}, {2, 5, 7, 20}, {1, 1}, {3, 4, 6, 5}},
+                       {{1, 20, 20, 2}, {5, 5, 2, 64}, {1, 1}, {2, 2, 2, 2}}};
+  for (const Sizes& sizes : all) {
+    const Tensor inputs[] = {random_tensor(sizes.images, random),
+                             random_tensor(sizes.filter, random)};
+    const OpAttributes attributes =
+        sliding({sizes.strides[0], sizes.strides[1]}, Padding::custom,
+                {sizes.pads[0], sizes.pads[1], sizes.pads[2], sizes.pads[3]});
+    const Shape output = HandBuiltMessage(Op::conv2d, inputs, attributes).result_shape();
+    const Tensor windows = windows_of(inputs[0], sizes.filter, output, sizes.strides, sizes.pads);
+    const Tensor filter{{windows.shape[1], output[3]}, inputs[1].elements};
+    std::vector<float> expected;
+    for (std::size_t row = 0; row < windows.shape[0]; ++row)
+      for (std::size_t column = 0; column < output[3]; ++column)
+        expected.push_back(blocked_dot(windows, filter, row, column));
+    for (const Programs& programs : available_programs()) {
+      SCOPED_TRACE(programs.level + " " + sizes.images.text() + " " + sizes.filter.text());
+      EXPECT_EQ(bits_of(run(programs, Op::conv2d, inputs, attributes)), bits_of(expected));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ringkernel::test

@@ -69,6 +69,49 @@ TEST_P(SpecialValues, MulFollowsIeee) {
   expect(Op::mul, inputs, output.elements);
 }
 
+TEST_P(SpecialValues, SubFollowsIeee) {
+  const Tensor inputs[] = {repeated({nan, infinity, infinity, 0.0f, -0.0f, subnormal, -3.4e38f}),
+                           repeated({1, infinity, -infinity, 0.0f, 0.0f, -subnormal, 3.4e38f})};
+  const Tensor output = repeated({nan, nan, infinity, 0, -0.0f, 2 * subnormal, -infinity});
+  expect(Op::sub, inputs, output.elements);
+}
+
+TEST_P(SpecialValues, DivFollowsIeee) {
+  const Tensor inputs[] = {repeated({nan, 0, 1, -1, 1, infinity, infinity, subnormal, 3e38f}),
+                           repeated({1, 0, 0, 0, -infinity, infinity, -2, 2, 1e-3f})};
+  const Tensor output =
+      repeated({nan, nan, infinity, -infinity, -0.0f, nan, -infinity, 0, infinity});
+  expect(Op::div, inputs, output.elements);
+}
+
+TEST_P(SpecialValues, NegFlipsTheSignOfEverything) {
+  const float signalling = std::bit_cast<float>(0x7fa00001u);
+  const Tensor input = repeated({0.0f, -0.0f, infinity, -subnormal, nan, -nan, signalling});
+  HandBuiltMessage message(Op::neg, {&input, 1});
+  for (const Programs& programs : available_programs()) {
+    message.reset();
+    ASSERT_EQ(message.run(programs), success);
+    const std::vector<float> result = message.result();
+    for (std::size_t i = 0; i < result.size(); ++i)
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(result[i]),
+                std::bit_cast<std::uint32_t>(input.elements[i]) ^ 0x80000000u)
+          << programs.level << " " << i;
+  }
+}
+
+TEST_P(SpecialValues, ExpReachesZeroInfinityAndSubnormalNumbers) {
+  const Tensor input =
+      repeated({nan, infinity, -infinity, 0.0f, -0.0f, 89, -104, 1e38f, -1e38f, -103, subnormal});
+  const Tensor output = repeated({nan, infinity, 0, 1, 1, infinity, 0, infinity, 0, subnormal, 1});
+  expect(Op::exp, {&input, 1}, output.elements);
+}
+
+TEST_P(SpecialValues, LogFollowsIeee) {
+  const Tensor input = repeated({nan, infinity, -infinity, 0.0f, -0.0f, 1, -1, -subnormal});
+  const Tensor output = repeated({nan, infinity, nan, -infinity, -infinity, 0, nan, nan});
+  expect(Op::log, {&input, 1}, output.elements);
+}
+
 TEST_P(SpecialValues, SumPropagatesNanAndInfinity) {
   Tensor input = repeated({1});
   input.elements.back() = infinity;
@@ -122,6 +165,20 @@ TEST_P(SpecialValues, MatmulDoesNotSkipZerosThatMeetNan) {
   std::vector<float> expected(n, 1.0f);
   expected[n - 1] = nan;
   expect(Op::matmul, inputs, expected);
+}
+
+// Padding is zeros: they meet every tap of the filter, and zero times infinity is NaN.
+TEST_P(SpecialValues, Conv2dMultipliesItsPaddingByTheFilter) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  Tensor filter{{1, 2, 1, n}, std::vector<float>(2 * n, 1.0f)};
+  filter.elements[n - 1] = infinity;
+  const Tensor inputs[] = {{{1, 1, 2, 1}, {2, 3}}, filter};
+  std::vector<float> expected(3 * n, 2.0f);  // outputs: [0, 2], [2, 3], [3, 0]
+  std::fill_n(expected.begin() + n, n, 5.0f);
+  std::fill_n(expected.begin() + 2 * n, n, 3.0f);
+  expected[n - 1] = nan;
+  expected[2 * n - 1] = expected[3 * n - 1] = infinity;
+  expect(Op::conv2d, inputs, expected, sliding({1, 1}, Padding::custom, {0, 0, 1, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, SpecialValues, testing::Values(9, 16, 41),

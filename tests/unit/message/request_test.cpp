@@ -44,6 +44,19 @@ TEST(RequestFromBytes, TurnsTheAxisMaskIntoAxes) {
   EXPECT_TRUE(request.attributes.keepdims);
 }
 
+TEST(RequestFromBytes, TurnsThePadsOfConv2dIntoCustomPadding) {
+  ForeignRequest foreign = ForeignRequest::unary(Op::conv2d, {1, 2, 2, 1});
+  foreign.command.input_count = 2;
+  foreign.command.inputs[1] = operand({1, 1, 1, 1});
+  foreign.operands.push_back({1});
+  foreign.command.attrs.conv2d = {.strides = {1, 2}, .pads = {0, 1, 2, 3}};
+  const Bytes bytes = foreign.bytes();
+  const Request request = Request::from_bytes(bytes).value();
+  EXPECT_THAT(request.attributes.strides.values(), ElementsAre(1, 2));
+  EXPECT_EQ(request.attributes.padding, Padding::custom);
+  EXPECT_THAT(request.attributes.pads.values(), ElementsAre(0, 1, 2, 3));
+}
+
 TEST(RequestFromBytes, TakesAnEmptyAxisMaskForAllAxes) {
   const Bytes bytes = ForeignRequest::unary(Op::sum, {2, 3, 4}).bytes();
   const Request request = Request::from_bytes(bytes).value();

@@ -1,4 +1,4 @@
-// Elementwise rules: add and mul broadcast, relu and copy keep the shape.
+// Elementwise rules: binary ops broadcast, unary ones keep the shape.
 #include <gtest/gtest.h>
 
 #include "unit/ops/infer_f32.hpp"
@@ -59,10 +59,11 @@ TEST_P(Broadcast, RefusesAResultThatIsTooLarge) {
                {"f32[65536, 1]", "f32[1, 65536]", "4294967295"});
 }
 
-INSTANTIATE_TEST_SUITE_P(BinaryOps, Broadcast, testing::Values(Op::add, Op::mul), op_name_of);
+INSTANTIATE_TEST_SUITE_P(BinaryOps, Broadcast, testing::Values(Op::add, Op::mul, Op::sub, Op::div),
+                         op_name_of);
 
 TEST(UnaryRule, KeepsTheShape) {
-  for (const Op op : {Op::relu, Op::copy}) {
+  for (const Op op : {Op::relu, Op::neg, Op::exp, Op::log, Op::copy}) {
     expect_shape(infer_f32(op, {{}}), {});
     expect_shape(infer_f32(op, {{2, 1, 3}}), {2, 1, 3});
   }

@@ -20,21 +20,23 @@ std::vector<Op> ops_with_types(OperandTypes types) {
   return ops;
 }
 
-/// All alike, but for indices.
-std::vector<TensorDesc> operands(Op op, const TensorDesc& each) {
+/// As many as the op takes, all alike but for indices, of a shape that it accepts.
+std::vector<TensorDesc> operands(Op op, DType dtype = DType::f32) {
   const OpInfo& info = *find_op(static_cast<std::uint16_t>(op));
-  std::vector<TensorDesc> descs(info.input_count, each);
+  const Shape shape = op == Op::conv2d ? Shape{2, 2, 2, 2} : Shape{2, 2};
+  std::vector<TensorDesc> descs(info.input_count, TensorDesc{dtype, shape});
   if (info.types == OperandTypes::indexed) descs[1].dtype = DType::i32;
   return descs;
 }
 
-/// What each op makes something of with operands of shape [2, 2].
+/// What each op makes something of with those operands.
 OpAttributes attributes_for(Op op) {
   OpAttributes attributes;
   if (op != Op::squeeze) attributes.axes = {0};
   attributes.shape = {2, 2};
   attributes.permutation = {1, 0};
   attributes.indices = {1, 1};
+  attributes.strides = {1, 1};
   attributes.slice = {.starts = {0, 0}, .ends = {2, 2}, .steps = {1, 1}};
   return attributes;
 }
@@ -47,12 +49,12 @@ class OperandChecks : public testing::TestWithParam<Op> {
 };
 
 TEST_P(OperandChecks, AcceptSquareF32Operands) {
-  const auto result = infer(op, operands(op, {DType::f32, {2, 2}}), attributes);
+  const auto result = infer(op, operands(op), attributes);
   EXPECT_TRUE(result.has_value()) << result.error().text();
 }
 
 TEST_P(OperandChecks, RefuseOneOperandTooMany) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs.push_back(inputs[0]);
   expect_error(
       infer(op, inputs, attributes), Errc::arity_mismatch,
@@ -60,19 +62,19 @@ TEST_P(OperandChecks, RefuseOneOperandTooMany) {
 }
 
 TEST_P(OperandChecks, RefuseOneOperandTooFew) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs.pop_back();
   expect_error(infer(op, inputs, attributes), Errc::arity_mismatch,
                {name, "got " + std::to_string(inputs.size())});
 }
 
 TEST_P(OperandChecks, RefuseElementsWithoutType) {
-  expect_error(infer(op, operands(op, {DType::none, {2, 2}}), attributes), Errc::invalid_dtype,
+  expect_error(infer(op, operands(op, DType::none), attributes), Errc::invalid_dtype,
                {name, "element type none", "supported: f32"});
 }
 
 TEST_P(OperandChecks, RefuseExtentZero) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs.back().shape = {2, 0};
   expect_error(infer(op, inputs, attributes), Errc::invalid_dimension,
                {name, "operand " + std::to_string(inputs.size() - 1), "extent 0 at dim 1",
@@ -80,7 +82,7 @@ TEST_P(OperandChecks, RefuseExtentZero) {
 }
 
 TEST_P(OperandChecks, RefuseMoreElementsThanThirtyTwoBitsCount) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs[0].shape = {65536, 65536};
   expect_error(infer(op, inputs, attributes), Errc::allocation_failure,
                {name, "operand 0", "4294967295"});
@@ -88,7 +90,7 @@ TEST_P(OperandChecks, RefuseMoreElementsThanThirtyTwoBitsCount) {
 
 // The product of these extents is 2^64, which is 0 in 64 bits.
 TEST_P(OperandChecks, RefuseExtentsWhoseProductOverflows) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs[0].shape = {65536, 65536, 65536, 65536};
   expect_error(infer(op, inputs, attributes), Errc::allocation_failure, {name, "operand 0"});
 }
@@ -100,7 +102,7 @@ class FloatOperands : public OperandChecks {};
 
 TEST_P(FloatOperands, RefuseIntegers) {
   for (const DType dtype : {DType::i32, DType::i64})
-    expect_error(infer(op, operands(op, {dtype, {2, 2}}), attributes), Errc::invalid_dtype,
+    expect_error(infer(op, operands(op, dtype), attributes), Errc::invalid_dtype,
                  {name, ringkernel::name(dtype), "supported: f32"});
 }
 
@@ -111,7 +113,7 @@ class AnyOperands : public OperandChecks {};
 
 TEST_P(AnyOperands, GiveTheResultTheirType) {
   for (const DType dtype : {DType::f32, DType::i32, DType::i64}) {
-    const auto result = infer(op, operands(op, {dtype, {2, 2}}), attributes);
+    const auto result = infer(op, operands(op, dtype), attributes);
     ASSERT_TRUE(result.has_value()) << result.error().text();
     EXPECT_EQ(result->output.dtype, dtype);
   }
@@ -125,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(EveryIndexedOp, AnyOperands,
 class IndexOperands : public OperandChecks {};
 
 TEST_P(IndexOperands, MayBeI32OrI64) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   for (const DType dtype : {DType::i32, DType::i64}) {
     inputs[1].dtype = dtype;
     EXPECT_TRUE(infer(op, inputs, attributes).has_value());
@@ -143,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(EveryOp, IndexOperands,
 class OperandsOfSeveral : public OperandChecks {};
 
 TEST_P(OperandsOfSeveral, RefuseMixedElementTypes) {
-  auto inputs = operands(op, {DType::f32, {2, 2}});
+  auto inputs = operands(op);
   inputs[1].dtype = DType::i32;
   expect_error(infer(op, inputs, attributes), Errc::dtype_mismatch, {name, "f32 and i32"});
   std::swap(inputs[0], inputs[1]);

@@ -32,7 +32,13 @@ TEST(OpTable, AcceptsTheOpcodesOfTheIr) {
   };
   EXPECT_EQ(found("Add"), "add");
   EXPECT_EQ(found("Mul"), "mul");
+  EXPECT_EQ(found("Sub"), "sub");
+  EXPECT_EQ(found("Div"), "div");
   EXPECT_EQ(found("Relu"), "relu");
+  EXPECT_EQ(found("Neg"), "neg");
+  EXPECT_EQ(found("Exp"), "exp");
+  EXPECT_EQ(found("Log"), "log");
+  EXPECT_EQ(found("Conv2d"), "conv2d");
   EXPECT_EQ(found("MatMul"), "matmul");
   EXPECT_EQ(found("Sum"), "sum");
   EXPECT_EQ(found("SumAll"), "sum_all");

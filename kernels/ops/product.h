@@ -1,0 +1,195 @@
+/// The product of two matrices, C = A B, for matmul and conv2d.
+///
+/// The order is part of the result. For each element of C: K is cut into blocks of 128; a block's
+/// sum starts at +0 and takes one fma for each k, ascending; the element starts at +0 and takes one
+/// addition for each block, ascending. How rows and columns are tiled changes no bit.
+///
+/// For each block of K, some hundred rows of A are packed side by side and stay in the second
+/// cache; a strip of B, a few vectors of columns, is packed, zero-padded to whole vectors, and
+/// stays in the nearest cache while the rows pass by. One row alone gains nothing from packing B.
+#ifndef RINGKERNEL_OPS_PRODUCT_H
+#define RINGKERNEL_OPS_PRODUCT_H
+
+#include "ops/args.h"
+#include "ops/window.h"
+
+#define RK_BLOCK_DEPTH 128u
+#define RK_BLOCK_ROWS 240u
+#define RK_TILE_COLUMNS (RK_TILE_VECTORS * 16)
+
+/// All dense and row-major.
+typedef struct rk_product {
+  RK_GLOBAL const rk_f32* a; /* rows x depth; or, if `is_windowed`, the images */
+  RK_GLOBAL const rk_f32* b; /* depth x columns */
+  RK_GLOBAL rk_f32* c;       /* rows x columns */
+  rk_u64 rows;
+  rk_u64 depth;
+  rk_u64 columns;
+  rk_u32 is_windowed; /* a row of A is the window for one output of conv2d */
+  rk_window window;
+} rk_product;
+
+/// What the loops over one block of K share.
+typedef struct rk_product_block {
+  rk_u64 row;   /* first row of the packed ones */
+  rk_u64 rows;  /* how many */
+  rk_u64 k;     /* first k */
+  rk_u64 depth; /* how many */
+} rk_product_block;
+
+/// Sums of one block for ROWS rows and `RK_TILE_VECTORS` vectors. B lies in SPACE memory and is
+/// loaded by `load`.
+#define RK_PRODUCT_TILE(name, ROWS, SPACE, load)                                             \
+  RK_INLINE void name(const rk_f32* a, SPACE const rk_f32* b, rk_u64 b_stride, rk_u64 depth, \
+                      rk_f32* sums) {                                                        \
+    rk_f32x16 sum[ROWS][RK_TILE_VECTORS];                                                    \
+    RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
+      RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) sum[r][v] = rk_splat16(0.0f);   \
+    }                                                                                        \
+    for (rk_u64 k = 0; k < depth; ++k) {                                                     \
+      rk_f32x16 y[RK_TILE_VECTORS];                                                          \
+      RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                               \
+        y[v] = load(b + k * b_stride + v * 16);                                              \
+      }                                                                                      \
+      RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                          \
+        const rk_f32x16 x = rk_splat16(a[r * RK_BLOCK_DEPTH + k]);                           \
+        RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                             \
+          sum[r][v] = rk_fma16(x, y[v], sum[r][v]);                                          \
+        }                                                                                    \
+      }                                                                                      \
+    }                                                                                        \
+    RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
+      RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                               \
+        rk_store16_private(sums + (r * RK_TILE_VECTORS + v) * 16, sum[r][v]);                \
+      }                                                                                      \
+    }                                                                                        \
+  }
+
+#define RK_TILE_ROWS_FEW 4
+
+RK_PRODUCT_TILE(rk_product_tile, RK_TILE_ROWS, , rk_load16_private)
+RK_PRODUCT_TILE(rk_product_tile_few, RK_TILE_ROWS_FEW, , rk_load16_private)
+RK_PRODUCT_TILE(rk_product_tile_row, 1, , rk_load16_private)
+RK_PRODUCT_TILE(rk_product_tile_row_unpacked, 1, RK_GLOBAL, rk_load16)
+
+/// Packs the block of A, RK_BLOCK_DEPTH apart from row to row.
+RK_INLINE void rk_product_pack_a(const rk_product* product, const rk_product_block* block,
+                                 rk_f32* panel) {
+  for (rk_u64 row = 0; row < block->rows; ++row) {
+    rk_f32* to = panel + row * RK_BLOCK_DEPTH;
+    if (product->is_windowed)
+      rk_window_copy(&product->window, product->a, block->row + row, block->k, block->depth, to);
+    else
+      rk_copy_private(to, product->a + (block->row + row) * product->depth + block->k,
+                      block->depth);
+  }
+}
+
+/// Packs the block's rows of B, RK_TILE_COLUMNS columns each. Columns past the last one hold
+/// whatever follows in B, or zero past its end: their sums are never stored.
+RK_INLINE void rk_product_pack_b(const rk_product* product, const rk_product_block* block,
+                                 rk_u64 column, rk_f32* panel) {
+  const rk_u64 end = product->depth * product->columns;
+  for (rk_u64 row = 0; row < block->depth; ++row) {
+    for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v) {
+      const rk_u64 from = (block->k + row) * product->columns + column + v * 16;
+      rk_f32* to = panel + row * RK_TILE_COLUMNS + v * 16;
+      if (from + 16 <= end) {
+        rk_store16_private(to, rk_load16(product->b + from));
+      } else {
+        for (rk_u64 i = 0; i < 16; ++i) to[i] = from + i < end ? product->b[from + i] : 0.0f;
+      }
+    }
+  }
+}
+
+/// Adds the sums of a block to `rows` rows of C; the first block finds zeros there.
+RK_INLINE void rk_product_add(RK_GLOBAL rk_f32* c, rk_u64 c_stride, const rk_f32* sums, rk_u64 rows,
+                              rk_u64 width, rk_u32 is_first) {
+  for (rk_u64 r = 0; r < rows; ++r) {
+    RK_GLOBAL rk_f32* to = c + r * c_stride;
+    const rk_f32* from = sums + r * RK_TILE_COLUMNS;
+    rk_u64 i = 0;
+    for (; i + 16 <= width; i += 16) {
+      const rk_f32x16 before = is_first ? rk_splat16(0.0f) : rk_load16(to + i);
+      rk_store16(to + i, before + rk_load16_private(from + i));
+    }
+    for (; i < width; ++i) to[i] = (is_first ? 0.0f : to[i]) + from[i];
+  }
+}
+
+/// Fetches what is needed after the next tile: its rows of C, and a part of the next strip of B.
+RK_INLINE void rk_product_prefetch(const rk_product* product, const rk_product_block* block,
+                                   rk_u64 column, rk_u64 row) {
+  RK_GLOBAL rk_f32* c = product->c + (block->row + row) * product->columns + column;
+  for (rk_u64 r = 0; r < RK_TILE_ROWS; ++r) {
+    for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v)
+      rk_prefetch_write((rk_bytes)(c + r * product->columns + v * 16));
+  }
+  RK_GLOBAL const rk_f32* b = product->b +
+                              (block->k + row * RK_BLOCK_DEPTH / RK_BLOCK_ROWS) * product->columns +
+                              column + RK_TILE_COLUMNS;
+  for (rk_u64 r = 0; r < 8; ++r) {
+    for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v)
+      rk_prefetch_read((rk_const_bytes)(b + r * product->columns + v * 16));
+  }
+}
+
+/// The block's rows of up to RK_TILE_COLUMNS columns.
+RK_INLINE void rk_product_strip(const rk_product* product, const rk_product_block* block,
+                                rk_u64 column, const rk_f32* a_panel) {
+  rk_f32 b_panel[RK_BLOCK_DEPTH * RK_TILE_COLUMNS];
+  rk_f32 sums[RK_TILE_ROWS * RK_TILE_COLUMNS];
+  const rk_u64 rest = product->columns - column;
+  const rk_u64 width = rest < RK_TILE_COLUMNS ? rest : RK_TILE_COLUMNS;
+  const rk_u32 is_packed = block->rows > 1 || width < RK_TILE_COLUMNS;
+  if (is_packed) rk_product_pack_b(product, block, column, b_panel);
+  rk_u64 row = 0;
+  while (row < block->rows) {
+    const rk_f32* a = a_panel + row * RK_BLOCK_DEPTH;
+    const rk_u64 left = block->rows - row;
+    rk_product_prefetch(product, block, column, row);
+    rk_u64 rows = 1;
+    if (!is_packed) {
+      rk_product_tile_row_unpacked(a, product->b + block->k * product->columns + column,
+                                   product->columns, block->depth, sums);
+    } else if (left >= RK_TILE_ROWS) {
+      rows = RK_TILE_ROWS;
+      rk_product_tile(a, b_panel, RK_TILE_COLUMNS, block->depth, sums);
+    } else if (left >= RK_TILE_ROWS_FEW) {
+      rows = RK_TILE_ROWS_FEW;
+      rk_product_tile_few(a, b_panel, RK_TILE_COLUMNS, block->depth, sums);
+    } else {
+      rk_product_tile_row(a, b_panel, RK_TILE_COLUMNS, block->depth, sums);
+    }
+    rk_product_add(product->c + (block->row + row) * product->columns + column, product->columns,
+                   sums, rows, width, block->k == 0);
+    row += rows;
+  }
+}
+
+/// Computes the strips of columns that are this lane's: every `lanes`th, the first of them being
+/// number `first` over all.
+RK_NOINLINE void rk_product_run(const rk_product* product, const rk_op_args* args, rk_u64 first) {
+  rk_f32 a_panel[RK_BLOCK_ROWS * RK_BLOCK_DEPTH];
+  rk_product_block block;
+  for (block.k = 0; block.k < product->depth; block.k += RK_BLOCK_DEPTH) {
+    const rk_u64 depth_left = product->depth - block.k;
+    block.depth = depth_left < RK_BLOCK_DEPTH ? depth_left : RK_BLOCK_DEPTH;
+    for (block.row = 0; block.row < product->rows; block.row += RK_BLOCK_ROWS) {
+      const rk_u64 rows_left = product->rows - block.row;
+      block.rows = rows_left < RK_BLOCK_ROWS ? rows_left : RK_BLOCK_ROWS;
+      rk_product_pack_a(product, &block, a_panel);
+      rk_u64 strip = first;
+      for (rk_u64 column = 0; column < product->columns; column += RK_TILE_COLUMNS) {
+        if (strip++ % args->lanes == args->lane) rk_product_strip(product, &block, column, a_panel);
+      }
+    }
+  }
+}
+
+RK_INLINE rk_u64 rk_product_strips(const rk_product* product) {
+  return (product->columns + RK_TILE_COLUMNS - 1) / RK_TILE_COLUMNS;
+}
+
+#endif

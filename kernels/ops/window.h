@@ -1,0 +1,75 @@
+/// The windows that conv2d slides over its images, row by row of the matrix that they would make:
+/// one row for each output position, its columns in the order filter row, filter column, channel.
+/// Padding is zeros, which count like any other element: zero times infinity is NaN.
+#ifndef RINGKERNEL_OPS_WINDOW_H
+#define RINGKERNEL_OPS_WINDOW_H
+
+#include "ops/args.h"
+
+typedef struct rk_window {
+  rk_u64 image_rows; /* of the images, NHWC */
+  rk_u64 image_columns;
+  rk_u64 channels;
+  rk_u64 columns; /* of the filter */
+  rk_u64 output_rows;
+  rk_u64 output_columns;
+  rk_u64 row_stride;
+  rk_u64 column_stride;
+  rk_u64 pad_top;
+  rk_u64 pad_left;
+} rk_window;
+
+RK_INLINE void rk_copy_private(rk_f32* to, RK_GLOBAL const rk_f32* from, rk_u64 count) {
+  rk_u64 i = 0;
+  for (; i + RK_WIDTH <= count; i += RK_WIDTH) rk_store16_private(to + i, rk_load16(from + i));
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+RK_INLINE void rk_clear_private(rk_f32* to, rk_u64 count) {
+  for (rk_u64 i = 0; i < count; ++i) to[i] = 0.0f;
+}
+
+/// Copies `count` elements from `first` on of a line that begins `pad` zeros before `line`, which
+/// holds `length` elements and is followed by zeros.
+RK_INLINE void rk_window_copy_line(RK_GLOBAL const rk_f32* line, rk_u64 length, rk_u64 pad,
+                                   rk_u64 first, rk_u64 count, rk_f32* to) {
+  const rk_u64 end = pad + length;
+  const rk_u64 last = first + count;
+  const rk_u64 zeros = first >= pad ? 0 : pad - first < count ? pad - first : count;
+  const rk_u64 held_end = last < end ? last : end;
+  const rk_u64 held_first = first + zeros;
+  const rk_u64 held = held_end > held_first ? held_end - held_first : 0;
+  rk_clear_private(to, zeros);
+  if (held != 0) rk_copy_private(to + zeros, line + (held_first - pad), held);
+  rk_clear_private(to + zeros + held, count - zeros - held);
+}
+
+/// Columns `k` to `k + count` of row `row`.
+RK_INLINE void rk_window_copy(const rk_window* window, RK_GLOBAL const rk_f32* images, rk_u64 row,
+                              rk_u64 k, rk_u64 count, rk_f32* to) {
+  const rk_u64 image = row / (window->output_rows * window->output_columns);
+  const rk_u64 output_row = row / window->output_columns % window->output_rows;
+  const rk_u64 output_column = row % window->output_columns;
+  const rk_u64 line_length = window->image_columns * window->channels;
+  const rk_u64 run = window->columns * window->channels; /* of a window in one line */
+  const rk_u64 begin = output_column * window->column_stride * window->channels;
+  rk_u64 line = output_row * window->row_stride + k / run; /* counted from the padding's first */
+  rk_u64 skipped = k % run;
+  while (count != 0) {
+    const rk_u64 length = run - skipped < count ? run - skipped : count;
+    if (line >= window->pad_top && line - window->pad_top < window->image_rows) {
+      RK_GLOBAL const rk_f32* from =
+          images + (image * window->image_rows + (line - window->pad_top)) * line_length;
+      rk_window_copy_line(from, line_length, window->pad_left * window->channels, begin + skipped,
+                          length, to);
+    } else {
+      rk_clear_private(to, length);
+    }
+    to += length;
+    count -= length;
+    skipped = 0;
+    ++line;
+  }
+}
+
+#endif
