@@ -22,7 +22,7 @@ typedef struct rk_op_args {
   RK_GLOBAL rk_f32* output;
   rk_u32 lane;
   rk_u32 lanes;
-  rk_u64* fault_detail; /* holds the op's id; index_out_of_bounds puts its own there */
+  rk_u64* fault_detail; /* holds the op's id; index_out_of_bounds has another */
 } rk_op_args;
 
 /// Integer elements for arithmetic: unsigned, so that sums and products wrap, and allowed to be the

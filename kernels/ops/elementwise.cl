@@ -20,34 +20,32 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
 }
 
 /// Two operands `x` and `y` with broadcasting. Within a run each of them advances or stays.
-#define RK_BINARY_F32(name, expression)                                                 \
-  RK_INLINE rk_u32 name(const rk_op_args* args) {                                       \
-    rk_odometer walk;                                                                   \
-    const rk_u32 fault = rk_elementwise_begin(args, &walk);                             \
-    if (fault != RK_FAULT_NONE) return fault;                                           \
-    const rk_u64 length = rk_odometer_run(&walk);                                       \
-    const rk_u64 a_step = walk.rank == 0 ? 0 : walk.a_strides[0];                       \
-    const rk_u64 b_step = walk.rank == 0 ? 0 : walk.b_strides[0];                       \
-    RK_GLOBAL rk_f32* out = args->output;                                               \
-    do {                                                                                \
-      RK_GLOBAL const rk_f32* a = args->inputs[0] + walk.a;                             \
-      RK_GLOBAL const rk_f32* b = args->inputs[1] + walk.b;                             \
-      for (rk_u64 i = args->lane * RK_WIDTH; i < length; i += args->lanes * RK_WIDTH) { \
-        if (i + RK_WIDTH <= length) {                                                   \
-          const rk_f32x16 x = a_step != 0 ? rk_load16(a + i) : rk_splat16(a[0]);        \
-          const rk_f32x16 y = b_step != 0 ? rk_load16(b + i) : rk_splat16(b[0]);        \
-          rk_store16(out + i, expression);                                              \
-        } else {                                                                        \
-          for (rk_u64 j = i; j < length; ++j) {                                         \
-            const rk_f32 x = a[j * a_step];                                             \
-            const rk_f32 y = b[j * b_step];                                             \
-            out[j] = expression;                                                        \
-          }                                                                             \
-        }                                                                               \
-      }                                                                                 \
-      out += length;                                                                    \
-    } while (rk_odometer_next(&walk, 1));                                               \
-    return RK_FAULT_NONE;                                                               \
+#define RK_BINARY_F32(name, expression)                                        \
+  RK_INLINE rk_u32 name(const rk_op_args* args) {                              \
+    rk_odometer walk;                                                          \
+    const rk_u32 fault = rk_elementwise_begin(args, &walk);                    \
+    if (fault != RK_FAULT_NONE) return fault;                                  \
+    const rk_u64 length = rk_odometer_run(&walk);                              \
+    const rk_u64 a_step = walk.rank == 0 ? 0 : walk.a_strides[0];              \
+    const rk_u64 b_step = walk.rank == 0 ? 0 : walk.b_strides[0];              \
+    RK_GLOBAL rk_f32* out = args->output;                                      \
+    do {                                                                       \
+      RK_GLOBAL const rk_f32* a = args->inputs[0] + walk.a;                    \
+      RK_GLOBAL const rk_f32* b = args->inputs[1] + walk.b;                    \
+      rk_u64 i = args->lane * RK_WIDTH;                                        \
+      for (; i + RK_WIDTH <= length; i += args->lanes * RK_WIDTH) {            \
+        const rk_f32x16 x = a_step != 0 ? rk_load16(a + i) : rk_splat16(a[0]); \
+        const rk_f32x16 y = b_step != 0 ? rk_load16(b + i) : rk_splat16(b[0]); \
+        rk_store16(out + i, expression);                                       \
+      }                                                                        \
+      for (; i < length; ++i) {                                                \
+        const rk_f32 x = a[i * a_step];                                        \
+        const rk_f32 y = b[i * b_step];                                        \
+        out[i] = expression;                                                   \
+      }                                                                        \
+      out += length;                                                           \
+    } while (rk_odometer_next(&walk, 1));                                      \
+    return RK_FAULT_NONE;                                                      \
   }
 
 #define RK_BINARY_INTEGERS(name, TYPE, expression)                               \

@@ -7,13 +7,12 @@
 
 RK_INLINE void rk_move_elements(const rk_op_args* args) {
   const rk_u64 count = rk_operand_words(&args->command->output);
-  for (rk_u64 i = args->lane * RK_WIDTH; i < count; i += args->lanes * RK_WIDTH) {
-    if (i + RK_WIDTH <= count) {
-      rk_store16(args->output + i, rk_load16(args->inputs[0] + i));
-    } else {
-      for (rk_u64 j = i; j < count; ++j) args->output[j] = args->inputs[0][j];
-    }
-  }
+  const rk_u64 stride = args->lanes * RK_WIDTH;
+  RK_GLOBAL const rk_f32* from = args->inputs[0];
+  RK_GLOBAL rk_f32* to = args->output;
+  rk_u64 i = args->lane * RK_WIDTH;
+  for (; i + RK_WIDTH <= count; i += stride) rk_store16(to + i, rk_load16(from + i));
+  for (rk_u64 j = i; j < count; ++j) to[j] = from[j];
 }
 
 RK_INLINE rk_u32 rk_op_copy(const rk_op_args* args) {
@@ -38,13 +37,11 @@ RK_INLINE rk_u32 rk_op_fill(const rk_op_args* args) {
   rk_f32 pattern[RK_WIDTH];
   for (rk_u32 i = 0; i < RK_WIDTH; ++i) pattern[i] = args->inputs[0][i % value_words];
   const rk_f32x16 values = rk_load16_private(pattern);
-  for (rk_u64 i = args->lane * RK_WIDTH; i < count; i += args->lanes * RK_WIDTH) {
-    if (i + RK_WIDTH <= count) {
-      rk_store16(args->output + i, values);
-    } else {
-      for (rk_u64 j = i; j < count; ++j) args->output[j] = pattern[j % value_words];
-    }
-  }
+  const rk_u64 stride = args->lanes * RK_WIDTH;
+  RK_GLOBAL rk_f32* to = args->output;
+  rk_u64 i = args->lane * RK_WIDTH;
+  for (; i + RK_WIDTH <= count; i += stride) rk_store16(to + i, values);
+  for (rk_u64 j = i; j < count; ++j) to[j] = pattern[j - i];
   return RK_FAULT_NONE;
 }
 
