@@ -103,11 +103,15 @@ RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) { return 31u - clz(mask & (0u - mask
 RK_INLINE void rk_prefetch_read(rk_const_bytes line) {
   __builtin_prefetch((const void*)(size_t)line, 0, 3);
 }
+RK_INLINE void rk_prefetch_later(rk_const_bytes line) {  // not as far as the nearest cache
+  __builtin_prefetch((const void*)(size_t)line, 0, 2);
+}
 RK_INLINE void rk_prefetch_write(rk_bytes line) {
   __builtin_prefetch((const void*)(size_t)line, 1, 3);
 }
 #else
 RK_INLINE void rk_prefetch_read(rk_const_bytes line) { (void)line; }
+RK_INLINE void rk_prefetch_later(rk_const_bytes line) { (void)line; }
 RK_INLINE void rk_prefetch_write(rk_bytes line) { (void)line; }
 #endif
 
@@ -212,6 +216,7 @@ RK_INLINE rk_u32 rk_line_differs(const rk_u32* line, const rk_u32* seen) {
 RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) { return static_cast<rk_u32>(std::countr_zero(mask)); }
 
 RK_INLINE void rk_prefetch_read(rk_const_bytes line) { __builtin_prefetch(line, 0, 3); }
+RK_INLINE void rk_prefetch_later(rk_const_bytes line) { __builtin_prefetch(line, 0, 2); }
 RK_INLINE void rk_prefetch_write(rk_bytes line) { __builtin_prefetch(line, 1, 3); }
 
 RK_INLINE void rk_copy_bytes(rk_bytes to, rk_const_bytes from, rk_u64 bytes) {

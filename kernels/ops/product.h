@@ -7,6 +7,7 @@
 /// For each block of K, some hundred rows of A are packed side by side and stay in the second
 /// cache; a strip of B, a few vectors of columns, is packed, zero-padded to whole vectors, and
 /// stays in the nearest cache while the rows pass by. One row alone gains nothing from packing B.
+/// Both are on the stack, 140 KiB.
 #ifndef RINGKERNEL_OPS_PRODUCT_H
 #define RINGKERNEL_OPS_PRODUCT_H
 
@@ -15,6 +16,8 @@
 
 #define RK_BLOCK_DEPTH 128u
 #define RK_BLOCK_ROWS 240u
+#define RK_BLOCK_COLUMNS 512u
+#define RK_LINE_ALIGNED __attribute__((aligned(64)))
 #define RK_TILE_COLUMNS (RK_TILE_VECTORS * 16)
 
 /// All dense and row-major.
@@ -29,6 +32,8 @@ typedef struct rk_product {
   rk_window window;
 } rk_product;
 
+RK_INLINE rk_u64 rk_least(rk_u64 a, rk_u64 b) { return a < b ? a : b; }
+
 /// What the loops over one block of K share.
 typedef struct rk_product_block {
   rk_u64 row;   /* first row of the packed ones */
@@ -37,11 +42,33 @@ typedef struct rk_product_block {
   rk_u64 depth; /* how many */
 } rk_product_block;
 
-/// Sums of one block for ROWS rows and `RK_TILE_VECTORS` vectors. B lies in SPACE memory and is
-/// loaded by `load`.
+/// Where a tile's sums go: they are added to C, which the first block finds zero.
+typedef struct rk_product_target {
+  RK_GLOBAL rk_f32* c;
+  rk_u64 stride;
+  rk_u64 width; /* columns that there are, up to RK_TILE_COLUMNS */
+  rk_u32 is_first;
+} rk_product_target;
+
+/// Adds 16 neighbouring sums, or as many as there are columns from `column` on.
+RK_INLINE void rk_product_add(const rk_product_target* target, rk_u64 row, rk_u64 column,
+                              rk_f32x16 sum) {
+  RK_GLOBAL rk_f32* to = target->c + row * target->stride + column;
+  if (column + 16 <= target->width) {
+    rk_store16(to, (target->is_first ? rk_splat16(0.0f) : rk_load16(to)) + sum);
+    return;
+  }
+  rk_f32 sums[16];
+  rk_store16_private(sums, sum);
+  for (rk_u64 i = 0; column + i < target->width; ++i)
+    to[i] = (target->is_first ? 0.0f : to[i]) + sums[i];
+}
+
+/// One block of K for ROWS rows and `RK_TILE_VECTORS` vectors. B lies in SPACE memory and is loaded
+/// by `load`.
 #define RK_PRODUCT_TILE(name, ROWS, SPACE, load)                                             \
   RK_INLINE void name(const rk_f32* a, SPACE const rk_f32* b, rk_u64 b_stride, rk_u64 depth, \
-                      rk_f32* sums) {                                                        \
+                      const rk_product_target* target) {                                     \
     rk_f32x16 sum[ROWS][RK_TILE_VECTORS];                                                    \
     RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
       RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) sum[r][v] = rk_splat16(0.0f);   \
@@ -60,7 +87,7 @@ typedef struct rk_product_block {
     }                                                                                        \
     RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
       RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                               \
-        rk_store16_private(sums + (r * RK_TILE_VECTORS + v) * 16, sum[r][v]);                \
+        rk_product_add(target, r, v * 16, sum[r][v]);                                        \
       }                                                                                      \
     }                                                                                        \
   }
@@ -75,13 +102,14 @@ RK_PRODUCT_TILE(rk_product_tile_row_unpacked, 1, RK_GLOBAL, rk_load16)
 /// Packs the block of A, RK_BLOCK_DEPTH apart from row to row.
 RK_INLINE void rk_product_pack_a(const rk_product* product, const rk_product_block* block,
                                  rk_f32* panel) {
+  if (product->is_windowed) {
+    rk_window_pack(&product->window, product->a, block->row, block->rows, block->k, block->depth,
+                   panel, RK_BLOCK_DEPTH);
+    return;
+  }
+  RK_GLOBAL const rk_f32* from = product->a + block->row * product->depth + block->k;
   for (rk_u64 row = 0; row < block->rows; ++row) {
-    rk_f32* to = panel + row * RK_BLOCK_DEPTH;
-    if (product->is_windowed)
-      rk_window_copy(&product->window, product->a, block->row + row, block->k, block->depth, to);
-    else
-      rk_copy_private(to, product->a + (block->row + row) * product->depth + block->k,
-                      block->depth);
+    rk_copy_private(panel + row * RK_BLOCK_DEPTH, from + row * product->depth, block->depth);
   }
 }
 
@@ -103,22 +131,8 @@ RK_INLINE void rk_product_pack_b(const rk_product* product, const rk_product_blo
   }
 }
 
-/// Adds the sums of a block to `rows` rows of C; the first block finds zeros there.
-RK_INLINE void rk_product_add(RK_GLOBAL rk_f32* c, rk_u64 c_stride, const rk_f32* sums, rk_u64 rows,
-                              rk_u64 width, rk_u32 is_first) {
-  for (rk_u64 r = 0; r < rows; ++r) {
-    RK_GLOBAL rk_f32* to = c + r * c_stride;
-    const rk_f32* from = sums + r * RK_TILE_COLUMNS;
-    rk_u64 i = 0;
-    for (; i + 16 <= width; i += 16) {
-      const rk_f32x16 before = is_first ? rk_splat16(0.0f) : rk_load16(to + i);
-      rk_store16(to + i, before + rk_load16_private(from + i));
-    }
-    for (; i < width; ++i) to[i] = (is_first ? 0.0f : to[i]) + from[i];
-  }
-}
-
-/// Fetches what is needed after the next tile: its rows of C, and a part of the next strip of B.
+/// Fetches what is needed soon: this tile's rows of C, and this tile's share of the next strip of B
+/// and of the next block of A.
 RK_INLINE void rk_product_prefetch(const rk_product* product, const rk_product_block* block,
                                    rk_u64 column, rk_u64 row) {
   RK_GLOBAL rk_f32* c = product->c + (block->row + row) * product->columns + column;
@@ -126,63 +140,73 @@ RK_INLINE void rk_product_prefetch(const rk_product* product, const rk_product_b
     for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v)
       rk_prefetch_write((rk_bytes)(c + r * product->columns + v * 16));
   }
-  RK_GLOBAL const rk_f32* b = product->b +
-                              (block->k + row * RK_BLOCK_DEPTH / RK_BLOCK_ROWS) * product->columns +
-                              column + RK_TILE_COLUMNS;
-  for (rk_u64 r = 0; r < 8; ++r) {
+  const rk_u64 b_rows = RK_BLOCK_DEPTH * RK_TILE_ROWS / RK_BLOCK_ROWS + 1;
+  RK_GLOBAL const rk_f32* b = product->b + column + RK_TILE_COLUMNS +
+                              (block->k + row / RK_TILE_ROWS * b_rows) * product->columns;
+  for (rk_u64 r = 0; r < b_rows; ++r) {
     for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v)
-      rk_prefetch_read((rk_const_bytes)(b + r * product->columns + v * 16));
+      rk_prefetch_later((rk_const_bytes)(b + r * product->columns + v * 16));
   }
+  if (product->is_windowed) return;
+  const rk_u64 row_lines = RK_BLOCK_DEPTH / 16;
+  const rk_u64 a_lines = RK_TILE_ROWS * row_lines * RK_TILE_COLUMNS / RK_BLOCK_COLUMNS;
+  const rk_u64 first = column % RK_BLOCK_COLUMNS / RK_TILE_COLUMNS * a_lines;
+  RK_GLOBAL const rk_f32* a =
+      product->a + (block->row + row) * product->depth + block->k + RK_BLOCK_DEPTH;
+  for (rk_u64 line = first; line < first + a_lines; ++line)
+    rk_prefetch_later(
+        (rk_const_bytes)(a + line / row_lines * product->depth + line % row_lines * 16));
 }
 
 /// The block's rows of up to RK_TILE_COLUMNS columns.
 RK_INLINE void rk_product_strip(const rk_product* product, const rk_product_block* block,
                                 rk_u64 column, const rk_f32* a_panel) {
-  rk_f32 b_panel[RK_BLOCK_DEPTH * RK_TILE_COLUMNS];
-  rk_f32 sums[RK_TILE_ROWS * RK_TILE_COLUMNS];
-  const rk_u64 rest = product->columns - column;
-  const rk_u64 width = rest < RK_TILE_COLUMNS ? rest : RK_TILE_COLUMNS;
-  const rk_u32 is_packed = block->rows > 1 || width < RK_TILE_COLUMNS;
-  if (is_packed) rk_product_pack_b(product, block, column, b_panel);
+  rk_f32 b_panel[RK_BLOCK_DEPTH * RK_TILE_COLUMNS] RK_LINE_ALIGNED;
+  const rk_u64 stride = product->columns;
+  const rk_u64 depth = block->depth;
+  rk_product_target target;
+  target.c = product->c + block->row * stride + column;
+  target.stride = stride;
+  target.width = rk_least(stride - column, RK_TILE_COLUMNS);
+  target.is_first = block->k == 0;
+  if (block->rows == 1 && target.width == RK_TILE_COLUMNS) {
+    rk_product_tile_row_unpacked(a_panel, product->b + block->k * stride + column, stride, depth,
+                                 &target);
+    return;
+  }
+  rk_product_pack_b(product, block, column, b_panel);
   rk_u64 row = 0;
-  while (row < block->rows) {
-    const rk_f32* a = a_panel + row * RK_BLOCK_DEPTH;
-    const rk_u64 left = block->rows - row;
+  for (; row + RK_TILE_ROWS <= block->rows; row += RK_TILE_ROWS) {
     rk_product_prefetch(product, block, column, row);
-    rk_u64 rows = 1;
-    if (!is_packed) {
-      rk_product_tile_row_unpacked(a, product->b + block->k * product->columns + column,
-                                   product->columns, block->depth, sums);
-    } else if (left >= RK_TILE_ROWS) {
-      rows = RK_TILE_ROWS;
-      rk_product_tile(a, b_panel, RK_TILE_COLUMNS, block->depth, sums);
-    } else if (left >= RK_TILE_ROWS_FEW) {
-      rows = RK_TILE_ROWS_FEW;
-      rk_product_tile_few(a, b_panel, RK_TILE_COLUMNS, block->depth, sums);
-    } else {
-      rk_product_tile_row(a, b_panel, RK_TILE_COLUMNS, block->depth, sums);
-    }
-    rk_product_add(product->c + (block->row + row) * product->columns + column, product->columns,
-                   sums, rows, width, block->k == 0);
-    row += rows;
+    rk_product_tile(a_panel + row * RK_BLOCK_DEPTH, b_panel, RK_TILE_COLUMNS, depth, &target);
+    target.c += RK_TILE_ROWS * stride;
+  }
+  for (; row + RK_TILE_ROWS_FEW <= block->rows; row += RK_TILE_ROWS_FEW) {
+    rk_product_tile_few(a_panel + row * RK_BLOCK_DEPTH, b_panel, RK_TILE_COLUMNS, depth, &target);
+    target.c += RK_TILE_ROWS_FEW * stride;
+  }
+  for (; row < block->rows; ++row) {
+    rk_product_tile_row(a_panel + row * RK_BLOCK_DEPTH, b_panel, RK_TILE_COLUMNS, depth, &target);
+    target.c += stride;
   }
 }
 
 /// Computes the strips of columns that are this lane's: every `lanes`th, the first of them being
-/// number `first` over all.
+/// number `first` over all. A block of C stays in the second cache until it is done.
 RK_NOINLINE void rk_product_run(const rk_product* product, const rk_op_args* args, rk_u64 first) {
-  rk_f32 a_panel[RK_BLOCK_ROWS * RK_BLOCK_DEPTH];
+  rk_f32 a_panel[RK_BLOCK_ROWS * RK_BLOCK_DEPTH] RK_LINE_ALIGNED;
   rk_product_block block;
-  for (block.k = 0; block.k < product->depth; block.k += RK_BLOCK_DEPTH) {
-    const rk_u64 depth_left = product->depth - block.k;
-    block.depth = depth_left < RK_BLOCK_DEPTH ? depth_left : RK_BLOCK_DEPTH;
-    for (block.row = 0; block.row < product->rows; block.row += RK_BLOCK_ROWS) {
-      const rk_u64 rows_left = product->rows - block.row;
-      block.rows = rows_left < RK_BLOCK_ROWS ? rows_left : RK_BLOCK_ROWS;
-      rk_product_pack_a(product, &block, a_panel);
-      rk_u64 strip = first;
-      for (rk_u64 column = 0; column < product->columns; column += RK_TILE_COLUMNS) {
-        if (strip++ % args->lanes == args->lane) rk_product_strip(product, &block, column, a_panel);
+  for (block.row = 0; block.row < product->rows; block.row += RK_BLOCK_ROWS) {
+    block.rows = rk_least(product->rows - block.row, RK_BLOCK_ROWS);
+    for (rk_u64 begin = 0; begin < product->columns; begin += RK_BLOCK_COLUMNS) {
+      const rk_u64 end = begin + rk_least(product->columns - begin, RK_BLOCK_COLUMNS);
+      for (block.k = 0; block.k < product->depth; block.k += RK_BLOCK_DEPTH) {
+        block.depth = rk_least(product->depth - block.k, RK_BLOCK_DEPTH);
+        rk_product_pack_a(product, &block, a_panel);
+        for (rk_u64 column = begin; column < end; column += RK_TILE_COLUMNS) {
+          if ((first + column / RK_TILE_COLUMNS) % args->lanes == args->lane)
+            rk_product_strip(product, &block, column, a_panel);
+        }
       }
     }
   }

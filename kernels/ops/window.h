@@ -44,31 +44,40 @@ RK_INLINE void rk_window_copy_line(RK_GLOBAL const rk_f32* line, rk_u64 length, 
   rk_clear_private(to + zeros + held, count - zeros - held);
 }
 
-/// Columns `k` to `k + count` of row `row`.
-RK_INLINE void rk_window_copy(const rk_window* window, RK_GLOBAL const rk_f32* images, rk_u64 row,
-                              rk_u64 k, rk_u64 count, rk_f32* to) {
-  const rk_u64 image = row / (window->output_rows * window->output_columns);
-  const rk_u64 output_row = row / window->output_columns % window->output_rows;
-  const rk_u64 output_column = row % window->output_columns;
+/// Packs columns `k` to `k + count` of `rows` rows from `row` on, `stride` elements from one row to
+/// the next.
+RK_INLINE void rk_window_pack(const rk_window* window, RK_GLOBAL const rk_f32* images, rk_u64 row,
+                              rk_u64 rows, rk_u64 k, rk_u64 count, rk_f32* to, rk_u64 stride) {
   const rk_u64 line_length = window->image_columns * window->channels;
+  const rk_u64 pad = window->pad_left * window->channels;
+  const rk_u64 step = window->column_stride * window->channels;
   const rk_u64 run = window->columns * window->channels; /* of a window in one line */
-  const rk_u64 begin = output_column * window->column_stride * window->channels;
-  rk_u64 line = output_row * window->row_stride + k / run; /* counted from the padding's first */
-  rk_u64 skipped = k % run;
-  while (count != 0) {
-    const rk_u64 length = run - skipped < count ? run - skipped : count;
-    if (line >= window->pad_top && line - window->pad_top < window->image_rows) {
-      RK_GLOBAL const rk_f32* from =
-          images + (image * window->image_rows + (line - window->pad_top)) * line_length;
-      rk_window_copy_line(from, line_length, window->pad_left * window->channels, begin + skipped,
-                          length, to);
-    } else {
-      rk_clear_private(to, length);
+  const rk_u64 first_line = k / run;
+  const rk_u64 first_skipped = k % run;
+  rk_u64 output_column = row % window->output_columns;
+  rk_u64 output_row = row / window->output_columns % window->output_rows;
+  rk_u64 image = row / window->output_columns / window->output_rows;
+  for (; rows != 0; --rows, to += stride) {
+    rk_u64 line = output_row * window->row_stride + first_line; /* the padding's first is 0 */
+    rk_u64 skipped = first_skipped;
+    for (rk_u64 done = 0; done < count; ++line) {
+      const rk_u64 length = run - skipped < count - done ? run - skipped : count - done;
+      if (line >= window->pad_top && line - window->pad_top < window->image_rows) {
+        RK_GLOBAL const rk_f32* from =
+            images + (image * window->image_rows + (line - window->pad_top)) * line_length;
+        rk_window_copy_line(from, line_length, pad, output_column * step + skipped, length,
+                            to + done);
+      } else {
+        rk_clear_private(to + done, length);
+      }
+      done += length;
+      skipped = 0;
     }
-    to += length;
-    count -= length;
-    skipped = 0;
-    ++line;
+    if (++output_column < window->output_columns) continue;
+    output_column = 0;
+    if (++output_row < window->output_rows) continue;
+    output_row = 0;
+    ++image;
   }
 }
 

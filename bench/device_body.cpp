@@ -1,0 +1,132 @@
+#include "device_body.hpp"
+
+#include <cstring>
+
+#include "backend/opencl/flatten.hpp"
+#include "measurement.hpp"
+#include "ringkernel/protocol/command.h"
+
+namespace bench {
+namespace {
+
+namespace rk = ringkernel;
+
+// The arena begins with the fault that was seen, the request and the reply, as `entry` has them.
+constexpr std::uint64_t command_offset = 64;
+constexpr std::uint64_t first_operand = 4096;
+
+constexpr const char* entry = R"(
+RK_KERNEL void rk_repeat(RK_GLOBAL rk_u8* arena, rk_u64 arena_bytes, rk_u32 repeats) {
+  rk_message message;
+  message.payload = arena;
+  message.payload_bytes = 640;
+  message.command_offset = 64;
+  message.reply = arena + 2048;
+  message.reply_bytes = 640;
+  message.arena = arena;
+  message.arena_bytes = arena_bytes;
+  rk_u32 fault = 0;
+  for (rk_u32 i = 0; i < repeats; ++i) fault |= rk_handle(&message);
+  *(RK_GLOBAL rk_u32*)arena = fault;
+})";
+
+std::string source_of(std::string_view program) {
+  const std::string name = "kernels/programs/" + std::string(program) + ".cl";
+  return rk::opencl::flatten(rk::kernel_sources(), name).value() + entry;
+}
+
+std::uint64_t bytes_of(const rk::Shape& shape) {
+  return (shape.element_count() * sizeof(float) + 4095) / 4096 * 4096;
+}
+
+rk_operand operand_at(const rk::Shape& shape, std::uint64_t offset) {
+  rk_operand operand{};
+  operand.offset = offset;
+  operand.place = RK_PLACE_ARENA;
+  operand.dtype = RK_DTYPE_F32;
+  operand.rank = static_cast<rk_u8>(shape.rank());
+  operand.element_count = static_cast<rk_u32>(shape.element_count());
+  for (std::size_t dim = 0; dim < rk::rank_max; ++dim) operand.dims[dim] = shape[dim];
+  return operand;
+}
+
+rk::Inference infer_f32(rk::Op op, std::span<const rk::Shape> inputs,
+                        const rk::OpAttributes& attributes) {
+  std::vector<rk::TensorDesc> descs;
+  for (const rk::Shape& shape : inputs) descs.push_back({rk::DType::f32, shape});
+  return rk::infer(op, descs, attributes).value();
+}
+
+/// The command with its operands one behind the other, the output last.
+rk_command command_for(rk::Op op, std::span<const rk::Shape> inputs,
+                       const rk::OpAttributes& attributes) {
+  const rk::Inference inference = infer_f32(op, inputs, attributes);
+  rk_command command{};
+  command.op = static_cast<rk_u16>(op);
+  command.input_count = static_cast<rk_u8>(inputs.size());
+  command.output_count = 1;
+  command.attrs = inference.attrs;
+  std::uint64_t offset = first_operand;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    command.inputs[i] = operand_at(inputs[i], offset);
+    offset += bytes_of(inputs[i]);
+  }
+  command.output = operand_at(inference.output.shape, offset);
+  return command;
+}
+
+std::uint64_t end_of(const rk_command& command) {
+  return command.output.offset + (command.output.element_count * sizeof(float) + 63) / 64 * 64;
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(cl_context context, std::size_t bytes)
+    : context_(context),
+      data_(static_cast<std::byte*>(
+          clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 128))) {
+  if (data_ == nullptr) throw std::runtime_error("clSVMAlloc: no fine-grained SVM");
+}
+
+SharedMemory::~SharedMemory() { clSVMFree(context_, data_); }
+
+DeviceBody::DeviceBody(std::string_view program, rk::Op op, std::span<const rk::Shape> inputs,
+                       const rk::OpAttributes& attributes)
+    : command_(command_for(op, inputs, attributes)),
+      session_(source_of(program).c_str(), "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt"),
+      kernel_(session_.kernel("rk_repeat")),
+      memory_(session_.context(), end_of(command_)) {
+  std::memset(memory_.data(), 0, first_operand);
+  std::memcpy(memory_.data() + command_offset, &command_, sizeof command_);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    int number = static_cast<int>(i);
+    for (float& element : floats(command_.inputs[i])) {
+      element = static_cast<float>(number % 17 - 8) / 8;
+      number += 7;
+    }
+  }
+  const cl_ulong arena_bytes = end_of(command_);
+  check(clSetKernelArgSVMPointer(kernel_.get(), 0, memory_.data()), "clSetKernelArgSVMPointer");
+  check(clSetKernelArg(kernel_.get(), 1, sizeof arena_bytes, &arena_bytes), "clSetKernelArg");
+}
+
+double DeviceBody::run(std::uint32_t repeats) {
+  check(clSetKernelArg(kernel_.get(), 2, sizeof repeats, &repeats), "clSetKernelArg");
+  const std::size_t one = 1;
+  const Stopwatch watch;
+  check(clEnqueueNDRangeKernel(session_.queue(), kernel_.get(), 1, nullptr, &one, &one, 0, nullptr,
+                               nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clFinish(session_.queue()), "clFinish");
+  const double seconds = watch.us() * 1e-6 / repeats;
+  rk_u32 fault = 0;
+  std::memcpy(&fault, memory_.data(), sizeof fault);
+  if (fault != 0) throw std::runtime_error("the op gave fault " + std::to_string(fault));
+  return seconds;
+}
+
+std::span<float> DeviceBody::floats(const rk_operand& operand) const {
+  return {reinterpret_cast<float*>(memory_.data() + operand.offset), operand.element_count};
+}
+
+}  // namespace bench

@@ -1,0 +1,197 @@
+#include "ops_figures.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "device_body.hpp"
+#include "ops_baselines.hpp"
+
+namespace bench {
+namespace {
+
+namespace rk = ringkernel;
+
+#if defined(RK_BENCH_OPENBLAS)
+constexpr std::string_view no_openblas = "";
+#else
+constexpr std::string_view no_openblas = "OpenBLAS was not found: ./rk packages libopenblas-dev";
+#endif
+#if defined(RK_BENCH_ONEDNN)
+constexpr std::string_view no_onednn = "";
+#else
+constexpr std::string_view no_onednn = "oneDNN was not found: ./rk packages libdnnl-dev";
+#endif
+
+constexpr double sample_seconds = 0.02;
+
+std::uint32_t repeats_for(double seconds_each) {
+  return static_cast<std::uint32_t>(std::clamp(sample_seconds / seconds_each, 1.0, 1e6));
+}
+
+/// The mean time of one op on the device.
+std::function<double()> time_body(const std::shared_ptr<DeviceBody>& body) {
+  (void)body->run(1);  // its first touch of the operands
+  return [body, repeats = repeats_for(body->run(1))] { return body->run(repeats); };
+}
+
+double seconds_of(const std::function<void()>& work, std::uint32_t repeats) {
+  const Stopwatch watch;
+  for (std::uint32_t i = 0; i < repeats; ++i) work();
+  return watch.us() * 1e-6 / repeats;
+}
+
+std::function<double()> time_host(const std::function<void()>& work) {
+  work();
+  return [work, repeats = repeats_for(seconds_of(work, 1))] { return seconds_of(work, repeats); };
+}
+
+/// Floats as well aligned as the arena's tensors.
+class Floats {
+ public:
+  explicit Floats(std::size_t count)
+      : data_(static_cast<float*>(::operator new(count * sizeof(float), alignment))),
+        count_(count) {
+    std::fill_n(data_.get(), count, 0.0f);
+  }
+  [[nodiscard]] float* data() const { return data_.get(); }
+  [[nodiscard]] std::span<const float> span() const { return {data_.get(), count_}; }
+
+ private:
+  static constexpr std::align_val_t alignment{128};
+  struct Delete {
+    void operator()(float* floats) const { ::operator delete(floats, alignment); }
+  };
+  std::unique_ptr<float[], Delete> data_;
+  std::size_t count_;
+};
+
+/// The operands are small multiples of 1/8, so that every order of summation is exact.
+void require_equal(std::span<const float> ours, std::span<const float> theirs) {
+  if (!std::ranges::equal(ours, theirs)) throw std::runtime_error("the results differ");
+}
+
+#if defined(RK_BENCH_OPENBLAS)
+Stopwatches matmul(std::uint32_t n) {
+  const rk::Shape shapes[] = {{n, n}, {n, n}};
+  const auto body = std::make_shared<DeviceBody>("core", rk::Op::matmul, shapes);
+  const auto product = std::make_shared<Floats>(std::size_t{n} * n);
+  const Stopwatches result{time_body(body), time_host([=] {
+                             openblas_matmul(body->input(0).data(), body->input(1).data(),
+                                             product->data(), static_cast<int>(n));
+                           })};
+  require_equal(body->output(), product->span());
+  return result;
+}
+#else
+Stopwatches matmul(std::uint32_t) { return {}; }
+#endif
+
+#if defined(RK_BENCH_ONEDNN)
+Stopwatches conv2d() {
+  const rk::Shape shapes[] = {{1, 56, 56, 32}, {3, 3, 32, 64}};
+  rk::OpAttributes attributes;
+  attributes.strides = {1, 1};
+  attributes.padding = rk::Padding::same;
+  const auto body = std::make_shared<DeviceBody>("core", rk::Op::conv2d, shapes, attributes);
+  const auto theirs = std::make_shared<OnednnConv2d>(
+      OnednnConv2d::Sizes{.rows = 56, .columns = 56, .channels = 32, .filter = 3, .outputs = 64},
+      body->input(0).data(), body->input(1).data());
+  const Stopwatches result{time_body(body), time_host([=] { theirs->run(); })};
+  require_equal(body->output(), theirs->output());
+  return result;
+}
+#else
+Stopwatches conv2d() { return {}; }
+#endif
+
+using Loop = std::function<void(const DeviceBody&, float* out, std::size_t count, int variant)>;
+
+/// 4 M elements; `theirs` is the fastest variant of the loop, chosen anew each time.
+Stopwatches against_loop(rk::Op op, std::size_t input_count, const Loop& loop) {
+  constexpr std::uint32_t count = 4u << 20;
+  std::vector<rk::Shape> shapes(input_count, rk::Shape{count});
+  rk::OpAttributes attributes;
+  if (op == rk::Op::fill) {
+    shapes[0] = {};
+    attributes.shape = {count};
+  }
+  const auto body = std::make_shared<DeviceBody>("core", op, shapes, attributes);
+  const auto out = std::make_shared<Floats>(body->output().size());
+  std::vector<std::function<double()>> variants;
+  std::function<double()> ours = time_body(body);
+  for (int variant = 0; variant < loop_variants; ++variant) {
+    variants.push_back(time_host([=] { loop(*body, out->data(), count, variant); }));
+    require_equal(body->output(), out->span());
+  }
+  return {std::move(ours), [variants] {
+            double fastest = variants[0]();
+            for (std::size_t i = 1; i < variants.size(); ++i)
+              fastest = std::min(fastest, variants[i]());
+            return fastest;
+          }};
+}
+
+/// 16 elements, and an echo of a message as long.
+Stopwatches small_op() {
+  const rk::Shape shapes[] = {{16}, {16}};
+  return {time_body(std::make_shared<DeviceBody>("core", rk::Op::add, shapes)),
+          time_body(std::make_shared<DeviceBody>("echo", rk::Op::add, shapes))};
+}
+
+const float* in(const DeviceBody& body, std::size_t index) { return body.input(index).data(); }
+
+OpsFigure loop_figure(std::string_view name, rk::Op op, std::size_t input_count, const Loop& loop) {
+  return {name,
+          "x",
+          Better::higher,
+          0.8,
+          "loop",
+          "",
+          [=] { return against_loop(op, input_count, loop); }};
+}
+
+OpsFigure matmul_figure(std::string_view name, std::uint32_t n) {
+  return {name, "x", Better::higher, 0.85, "sgemm", no_openblas, [=] { return matmul(n); }};
+}
+
+const std::vector<OpsFigure> all = {
+    matmul_figure("matmul_128_vs_openblas", 128),
+    matmul_figure("matmul_256_vs_openblas", 256),
+    matmul_figure("matmul_512_vs_openblas", 512),
+    matmul_figure("matmul_1024_vs_openblas", 1024),
+    {"conv2d_vs_onednn", "x", Better::higher, 0.6, "oneDNN", no_onednn, conv2d},
+    loop_figure("add_4m_vs_loop", rk::Op::add, 2,
+                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
+                  loop_add(in(body, 0), in(body, 1), out, count, variant);
+                }),
+    loop_figure("mul_4m_vs_loop", rk::Op::mul, 2,
+                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
+                  loop_mul(in(body, 0), in(body, 1), out, count, variant);
+                }),
+    loop_figure("relu_4m_vs_loop", rk::Op::relu, 1,
+                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
+                  loop_relu(in(body, 0), out, count, variant);
+                }),
+    loop_figure("copy_4m_vs_loop", rk::Op::copy, 1,
+                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
+                  loop_copy(in(body, 0), out, count, variant);
+                }),
+    loop_figure("fill_4m_vs_loop", rk::Op::fill, 1,
+                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
+                  loop_fill(*in(body, 0), out, count, variant);
+                }),
+    loop_figure("sum_4m_vs_loop", rk::Op::sum_all, 1,
+                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
+                  *out = loop_sum(in(body, 0), count, variant);
+                }),
+    {"small_op_ns", "ns", Better::lower, 150, "echo", "", small_op},
+};
+
+}  // namespace
+
+std::span<const OpsFigure> ops_figures() { return all; }
+
+}  // namespace bench
