@@ -169,7 +169,7 @@ void Arena::remove(Index block) noexcept {
 Arena::Index Arena::make_block(const Block& block) {
   if (spare_.empty()) {
     blocks_.push_back(block);
-    spare_.reserve(blocks_.size());  // so that giving a block back needs no memory
+    spare_.reserve(blocks_.capacity());  // so that giving a block back needs no memory
     return static_cast<Index>(blocks_.size() - 1);
   }
   const Index index = spare_.back();
