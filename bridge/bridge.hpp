@@ -38,7 +38,7 @@ class Bridge final : public Nudge {
 
   /// Starts the loop on a thread of its own. Without it the owner calls `do_work`.
   void start();
-  /// Ends the loop; no duty cycle runs afterwards unless the owner calls it. Idempotent.
+  /// Ends the loop and forgets what it served: `do_work` finds only watches then. Idempotent.
   void stop();
 
   void add(Executor& executor);

@@ -23,6 +23,8 @@
 ///
 /// Threading: `add` under the channel's send lock, `answered` under its consume lock, `release_all`
 /// when the channel is retired. The own lock is innermost; holds are released outside of it.
+/// Memory ordering: `answered` stands behind the acquire of the device's answer, `release_all`
+/// behind that of its state epoch (Executor::obeys): its accesses happened before the release.
 /// Ownership: a hold is borrowed until it is released, exactly once.
 #pragma once
 

@@ -18,7 +18,6 @@
 #include "ringkernel/op.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/tensor.hpp"
-#include "ringkernel/tensor_handle.hpp"
 
 namespace ringkernel {
 
@@ -31,11 +30,11 @@ struct Request {
   /// Not 0: the resident tensor that takes the result; the reply then has no tensor.
   TensorId output = 0;
 
-  /// The same with its result in `tensor`, whose element type and shape must be those of the
-  /// result. It may be an operand only of an elementwise op, and one of the result's shape.
-  [[nodiscard]] Request into(const Tensor& tensor) const noexcept {
+  /// The same with its result in a resident tensor that has the result's element type and shape.
+  /// It may also be an operand of that shape if the op is elementwise. docs/TENSORS.md
+  [[nodiscard]] Request into(const TensorView& tensor) const noexcept {
     Request request = *this;
-    request.output = tensor.id();
+    request.output = tensor.tensor != 0 ? tensor.tensor : no_tensor;
     return request;
   }
 

@@ -11,7 +11,7 @@
 /// tensor by its id, never by an address, so a stale handle, or one of another runtime, is an error
 /// and nothing worse.
 ///
-/// Threading: distinct and shared objects safe.
+/// Threading: distinct and shared objects safe; only assignment needs a handle of its own.
 /// Ownership: copies share the tensor. It outlives its last handle, or `deallocate`, for as long as
 /// the device may touch it: until every message that uses it has been answered, or its kernel has
 /// been terminated and the device obeys. Only then is the memory wiped and given back.

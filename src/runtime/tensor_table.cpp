@@ -19,7 +19,7 @@ TensorId next_id() noexcept {
 }
 
 std::string text(TensorId id) {
-  return id == no_tensor ? "an empty handle" : "tensor " + std::to_string(id);
+  return id == no_tensor ? "a handle of no resident tensor" : "tensor " + std::to_string(id);
 }
 
 /// The descriptor, made anew from its extents with checked arithmetic.

@@ -9,8 +9,8 @@
 /// something in its hands, and messages never wait for each other here. It takes all its tensors or
 /// none. A tensor that was deallocated takes no new users and goes when the last one has left.
 ///
-/// Threading: any thread. The lock is never held while bytes are copied, moved or wiped, only the
-/// arena's is taken under nothing; both are innermost.
+/// Threading: any thread. The lock is not held while bytes are copied, moved or wiped, and only the
+/// arena's is taken inside it.
 /// Ownership: borrows the arena until `close`; owns the holds, which outlive the channels that a
 /// lost device keeps from releasing them.
 #pragma once
