@@ -31,7 +31,7 @@ void Bridge::stop() {
   if (thread_.joinable()) thread_.join();
   (void)poll_watches();  // what was watched while the loop ended
   const std::lock_guard lock(duty_mutex_);
-  served_.clear();  // who still calls do_work finds nothing
+  served_.clear();  // whoever still calls serve_channels finds nothing
 }
 
 void Bridge::add(Executor& executor) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t steps_full = 200'000;
+constexpr std::uint64_t steps_full = 50'000;
 constexpr std::size_t thread_count = 4;
 constexpr std::size_t place_count = 6;  // of shared handles
 constexpr std::size_t element_count = 96;
