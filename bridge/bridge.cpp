@@ -30,6 +30,8 @@ void Bridge::stop() {
   boost::asio::post(io_context_, [] {});
   if (thread_.joinable()) thread_.join();
   (void)poll_watches();  // what was watched while the loop ended
+  const std::lock_guard lock(duty_mutex_);
+  served_.clear();  // whoever still calls serve_channels finds nothing
 }
 
 void Bridge::add(Executor& executor) {

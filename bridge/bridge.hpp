@@ -1,7 +1,7 @@
 /// The Asio loop that moves what no waiting thread moves: one duty cycle per turn over all
 /// channels, then an idle strategy; blocked when nothing is in flight that needs it.
 ///
-/// Threading: `do_work` by one thread at a time (others get 0 at once); everything else any thread.
+/// Threading: duty cycles by one thread at a time (others get 0 at once), the rest by any thread.
 /// Memory ordering: `nudge` and `sleep` shake hands, store then load; see docs/PROTOCOL.md, "Who
 /// is awake".
 /// Ownership: shares the channels until `remove`; borrows executors and clock.
@@ -38,7 +38,7 @@ class Bridge final : public Nudge {
 
   /// Starts the loop on a thread of its own. Without it the owner calls `do_work`.
   void start();
-  /// Ends the loop; no duty cycle runs afterwards unless the owner calls it. Idempotent.
+  /// Ends the loop and forgets what it served: a duty cycle finds no channel then. Idempotent.
   void stop();
 
   void add(Executor& executor);
@@ -50,6 +50,8 @@ class Bridge final : public Nudge {
   /// One duty cycle: outputs, queues, deadlines, slices that ended with work left, watches. Returns
   /// how much it did; 0 = idle. Never blocks.
   std::size_t do_work();
+  /// The same without the watches: for a thread that waits for messages of any channel.
+  std::size_t serve_channels();
 
   /// Wakes the loop if it sleeps. The caller stands behind a full fence.
   void nudge() noexcept override;
@@ -60,7 +62,6 @@ class Bridge final : public Nudge {
     std::vector<std::shared_ptr<Channel>> channels;  // by kernel index
   };
 
-  std::size_t serve_channels();
   std::size_t poll_watches();
   void loop();
   /// When the loop has work: 0 = it has already, no_deadline = when it is nudged.

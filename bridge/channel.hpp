@@ -30,6 +30,7 @@
 
 #include "bridge/clock.hpp"
 #include "bridge/executor.hpp"
+#include "bridge/holds.hpp"
 #include "bridge/pending.hpp"
 #include "ring/consumer.hpp"
 #include "ring/producer.hpp"
@@ -46,6 +47,13 @@ struct Envelope {
   std::int32_t priority = 0;  ///< higher first, among what is still queued on the host
   std::uint64_t deadline_ns = no_deadline;
   bool assisted = false;  ///< Receiver::completion: the sender is about to call `Channel::assist`
+  /// What must stay in place until the device is done with the message; may be null. The channel's
+  /// from the moment that the payload is written, or given to `submit_later`.
+  Hold* hold = nullptr;
+
+  void release_hold() const noexcept {
+    if (hold != nullptr) hold->release();
+  }
 };
 
 /// Messages that one publication covers at most (Channel::submit_batch).
@@ -187,6 +195,9 @@ class Channel {
   /// Lets go of the rings for good: after `close`, when the device obeys that the kernel is absent,
   /// or is lost. False while another thread is inside one of them: try again.
   [[nodiscard]] bool try_retire();
+  /// After `try_retire`, when the device obeys that the kernel is absent: nothing that messages
+  /// hold will be touched any more.
+  void release_holds() noexcept { holds_.release_all(); }
 
   // --- duty cycle (bridge thread, or a waiting thread) ----------------------------------------
 
@@ -289,6 +300,7 @@ class Channel {
   const Clock& clock_;
   Nudge& nudge_;
   Pending pending_;
+  Holds holds_;
   const std::uint32_t payload_bytes_max_;
   const std::uint32_t reply_bytes_max_;
   Atomics counters_;

@@ -67,6 +67,7 @@ std::size_t Channel::drain() {
 
 void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
   bool asleep = false;
+  holds_.answered(header.correlation_id);
   Slot* const slot =
       header.kind == RK_RECORD_REPLY ? pending_.claim(header.correlation_id, &asleep) : nullptr;
   if (slot == nullptr) {
@@ -158,7 +159,10 @@ bool Channel::try_retire() {
   // acquire: the sender is done with the executor; pairs with the release in after_submit
   if (senders_in_ != senders_out_.load(std::memory_order_acquire)) return false;
   std::size_t queued = 0;
-  for (const auto& [priority, bucket] : queue_) queued += bucket.size();
+  for (const auto& [priority, bucket] : queue_) {
+    for (const Queued& message : bucket) message.envelope.release_hold();
+    queued += bucket.size();
+  }
   queue_.clear();
   queued_.fetch_sub(queued);
   return true;

@@ -58,6 +58,8 @@ void Channel::commit_record(rk_record_header* header, const Envelope& envelope, 
   header->fault_detail = 0;
   header->timestamp_ns = 0;
   header->reserved = 0;
+  if (envelope.hold != nullptr) [[unlikely]]
+    holds_.add(id, envelope.hold);
   producer_.commit();
 }
 
@@ -91,6 +93,7 @@ bool Channel::drop_oldest(Ended& ended) {
   const auto lowest = std::prev(queue_.end());
   ended.emplace_back(lowest->second.front().id,
                      Error(Errc::message_dropped, "a later message took its place in the queue"));
+  lowest->second.front().envelope.release_hold();
   lowest->second.pop_front();
   if (lowest->second.empty()) queue_.erase(lowest);
   queued_.fetch_sub(1);
@@ -120,9 +123,12 @@ std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
   while (!queue_.empty()) {
     auto bucket = queue_.begin();  // highest priority
     Queued& next = bucket->second.front();
-    if (pending_.armed(next.id) && next.envelope.deadline_ns <= now_ns) {
-      ended.emplace_back(next.id, Error(Errc::deadline_exceeded, "while queued on the host"));
-    } else if (pending_.armed(next.id)) {
+    const bool armed = pending_.armed(next.id);
+    if (!armed || next.envelope.deadline_ns <= now_ns) {
+      next.envelope.release_hold();
+      if (armed)
+        ended.emplace_back(next.id, Error(Errc::deadline_exceeded, "while queued on the host"));
+    } else {
       rk_record_header* header = producer_.try_claim(next.envelope.payload_bytes);
       if (header == nullptr) break;
       std::copy_n(next.payload.data(), next.payload.size(),
@@ -144,6 +150,7 @@ std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>&
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     if (next->envelope.deadline_ns <= now_ns) {
       counters_.expired.fetch_add(1, std::memory_order_relaxed);
+      next->envelope.release_hold();
       admitted.emplace_back(std::move(next->admission),
                             Error(Errc::deadline_exceeded, "while waiting for room"));
     } else {
@@ -173,6 +180,7 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
   const std::uint64_t ticket = next_ticket_++;
   if (closed_) {
     lock.unlock();
+    envelope.release_hold();
     admission(close_reason_);  // written once, before closed_
     return ticket;
   }
@@ -191,6 +199,7 @@ bool Channel::withdraw(std::uint64_t ticket) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& w) { return w.ticket == ticket; });
   if (found == waiting_.end()) return false;
+  found->envelope.release_hold();
   waiting_.erase(found);
   queued_.fetch_sub(1);
   return true;
@@ -259,7 +268,10 @@ void Channel::close(const Error& reason) {
     waiting.swap(waiting_);
     queued_.fetch_sub(waiting.size());
   }
-  for (Waiting& submission : waiting) submission.admission(reason);
+  for (Waiting& submission : waiting) {
+    submission.envelope.release_hold();
+    submission.admission(reason);
+  }
   room_made();
 }
 

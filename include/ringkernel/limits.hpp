@@ -26,6 +26,9 @@ inline constexpr std::size_t ring_bytes_max = RK_RING_CAPACITY_MAX;
 /// Messages that one kernel may have accepted and not yet answered to its owner.
 inline constexpr std::size_t in_flight_max = std::size_t{1} << 15;
 
+/// Resident tensors of one runtime; their bytes are bounded by its arena.
+inline constexpr std::size_t tensors_max = std::size_t{1} << 16;
+
 /// FlatBuffers verifier limits for foreign bytes.
 inline constexpr std::uint32_t verifier_depth_max = 16;
 inline constexpr std::uint32_t verifier_tables_max = 1000;

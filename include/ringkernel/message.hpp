@@ -3,7 +3,8 @@
 ///
 /// Threading: distinct objects safe, shared objects unsafe.
 /// Ownership: a `Request` borrows its operands' elements until the function that takes it returns
-/// (`async_*`: until the operation has been initiated). A `Reply` owns its bytes.
+/// (`async_*`: until the operation has been initiated); resident tensors are held until the device
+/// is done with them. A `Reply` owns its bytes.
 /// Errors: a `Request` is checked where it is used; see `ops.hpp` and `docs/OPS.md` for the codes.
 #pragma once
 
@@ -26,6 +27,16 @@ struct Request {
   std::uint32_t input_count = 0;
   std::array<TensorView, inputs_max> inputs{};
   OpAttributes attributes{};
+  /// Not 0: the resident tensor that takes the result; the reply then has no tensor.
+  TensorId output = 0;
+
+  /// The same with its result in a resident tensor that has the result's element type and shape.
+  /// It may also be an operand of that shape if the op is elementwise. docs/TENSORS.md
+  [[nodiscard]] Request into(const TensorView& tensor) const noexcept {
+    Request request = *this;
+    request.output = tensor.tensor != 0 ? tensor.tensor : no_tensor;
+    return request;
+  }
 
   /// Reads a foreign FlatBuffers `Request`: verified (depth 16, 1000 tables), then checked field by
   /// field. The result borrows operands from `bytes`, which start at a multiple of 8.
@@ -44,7 +55,8 @@ class Reply {
   [[nodiscard]] MessageId id() const noexcept { return id_; }
   /// The payload as the device wrote it.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_.span(); }
-  /// The result; dtype `none` if the reply holds plain bytes. Valid while the reply lives.
+  /// The result; dtype `none` if the reply holds plain bytes, or the result went into a resident
+  /// tensor. Valid while the reply lives.
   [[nodiscard]] const TensorView& tensor() const noexcept { return tensor_; }
   /// The result's elements; empty if T is not their type.
   template <Element T>

@@ -10,4 +10,5 @@
 #include "ringkernel/runtime.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "ringkernel/tensor.hpp"
+#include "ringkernel/tensor_handle.hpp"
 #include "ringkernel/version.hpp"

@@ -23,6 +23,7 @@
 #include "ringkernel/options.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
+#include "ringkernel/tensor_handle.hpp"
 
 namespace ringkernel {
 
@@ -113,6 +114,19 @@ class RingKernelRuntime {
   [[nodiscard]] Result<KernelStatus> status(std::string_view id) const;
   [[nodiscard]] Result<KernelMetrics> metrics(std::string_view id) const;
   [[nodiscard]] RuntimeMetrics metrics() const;
+
+  // --- resident tensors (tensor_handle.hpp, docs/TENSORS.md) ----------------------------------
+
+  /// A tensor in the arena, all zero, 64-byte aligned. Errors: E2005 (element type none), E3002 and
+  /// E3006 (shape), E6004 (more than 2^32-1 elements; no room, with what is free and the largest
+  /// block; on a gpu, an f32 count that is no multiple of 4), limit_exceeded (`tensors_max`),
+  /// runtime_closed.
+  [[nodiscard]] Result<Tensor> allocate(const TensorDesc& desc);
+
+  /// Moves tensors that nothing uses at the moment, so that the free memory becomes one block as
+  /// far as it can. Handles stay valid, contents unchanged. Other threads may go on: what needs a
+  /// tensor or memory waits for the one copy under way. Errors: runtime_closed.
+  Result<Defragmentation> defragment();
 
   /// Terminates every kernel, ends the executors and gives the device back. Idempotent. Errors:
   /// E6007 if the device did not let go in time; its memory then stays allocated until the process

@@ -43,6 +43,14 @@ struct KernelMetrics {
   std::uint64_t in_flight = 0;  ///< at this moment accepted and not taken by a receiver
 };
 
+/// What `RingKernelRuntime::defragment` did.
+struct Defragmentation {
+  std::uint64_t tensors_moved = 0;
+  std::uint64_t bytes_moved = 0;
+  std::uint64_t tensors_in_use = 0;  ///< left where they are
+  double fragmentation_score = 0;    ///< afterwards
+};
+
 struct RuntimeMetrics {
   std::string backend;
   std::string device;
@@ -53,6 +61,10 @@ struct RuntimeMetrics {
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_free_bytes = 0;
   std::uint64_t arena_largest_free_bytes = 0;
+  /// 1 - largest free block / all that is free; 0 if nothing is free or all of it is one block.
+  double arena_fragmentation_score = 0;
+  std::uint64_t tensors = 0;  ///< resident ones, those included that a message in flight still uses
+  std::uint64_t tensor_bytes = 0;
 };
 
 }  // namespace ringkernel

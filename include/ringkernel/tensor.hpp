@@ -93,6 +93,12 @@ struct TensorDesc {
   constexpr bool operator==(const TensorDesc&) const noexcept = default;
 };
 
+/// Names a resident tensor (tensor_handle.hpp): a number and no address, so that a stale one is an
+/// error and nothing worse.
+using TensorId = std::uint64_t;
+/// The id of no tensor.
+inline constexpr TensorId no_tensor = ~TensorId{0};
+
 /// The element type that a C++ type stands for; `none` for others.
 template <class T>
 inline constexpr DType dtype_of = DType::none;
@@ -115,12 +121,14 @@ concept ElementRange = requires(const T& elements) {
   requires Element<typename decltype(std::span(elements))::value_type>;
 };
 
-/// A tensor whose elements somebody else owns.
+/// A tensor whose elements somebody else owns: in host memory, or resident on the device.
 struct TensorView {
   TensorDesc desc;
   const void* data = nullptr;
   /// Readable elements at `data`. Must equal the shape's; checked where the view is used.
   std::uint64_t element_count = 0;
+  /// Not 0: the resident tensor that it is; then `data` is null.
+  TensorId tensor = 0;
 
   TensorView() = default;
   /// `desc.bytes()` readable bytes at `elements`.

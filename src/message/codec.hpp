@@ -5,6 +5,7 @@
 /// Errors: nothing is written before the request is known to be right.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,7 +20,8 @@ inline constexpr std::size_t message_bytes_max =
     RK_RING_RECORD_MAX(ring_bytes_max) - sizeof(rk_record_header);
 
 /// What the op makes of the request's inputs, if everything about the request is right.
-/// Errors: invalid_argument (an operand without its elements), and those of `infer`.
+/// Errors: invalid_argument (an operand without its elements), and those of `infer`. Of resident
+/// tensors it believes what the views say.
 [[nodiscard]] Result<Inference> check(const Request& request);
 
 struct Skeleton;  // the constant bytes of one kind of request, cached
@@ -31,8 +33,14 @@ struct Plan {
   std::uint32_t prefix_offset = 0;
   std::uint32_t prefix_bytes = 0;
   std::uint32_t reply_bytes = 0;
+  std::uint32_t residents = 0;  ///< bit i: input i is a resident tensor; result_bit: the result is
   const Skeleton* skeleton = nullptr;
 };
+
+inline constexpr std::uint32_t result_bit = 1u << inputs_max;
+
+/// Where the resident tensors of one request lie in the arena: its inputs, then its result.
+using Offsets = std::array<std::uint64_t, inputs_max + 1>;
 
 /// Checks the request and lays it out. A request like an earlier one of this thread (same op,
 /// shapes and attributes) costs a comparison. Errors: those of `check`, message_too_large.
@@ -41,6 +49,13 @@ struct Plan {
 /// Writes exactly `plan.payload_bytes` to `payload`, which is 64-byte aligned: a FlatBuffers
 /// Request, byte for byte what the FlatBuffers builder makes.
 void encode(const Plan& plan, const Request& request, std::byte* payload) noexcept;
+
+/// The same for a plan with residents, which lie at `offsets`; the others of these are not read.
+void encode(const Plan& plan, const Request& request, const Offsets& offsets,
+            std::byte* payload) noexcept;
+
+/// What the op of the plan gives.
+[[nodiscard]] const TensorDesc& result_of(const Plan& plan) noexcept;
 
 /// Verifies a reply's FlatBuffer like any foreign bytes and gives its tensor, which borrows them.
 /// With the plan of its request, a reply that is byte for byte the one asked for, but for its data,

@@ -46,11 +46,14 @@ std::size_t set_of(const Request& request) noexcept {
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 
-bool same_kind(const Request& kind, const Request& request) noexcept {
+bool same_kind(const Skeleton& skeleton, const Request& request) noexcept {
+  const Request& kind = skeleton.kind;
+  if (skeleton.plan.residents != residents_of(request)) return false;
   if (kind.op != request.op || kind.input_count != request.input_count) return false;
   for (std::size_t i = 0; i < kind.input_count; ++i) {
     const TensorView& view = request.inputs[i];
-    if (view.data == nullptr || view.element_count != kind.inputs[i].element_count) return false;
+    if (view.data == nullptr && view.tensor == 0) return false;
+    if (view.element_count != kind.inputs[i].element_count) return false;
     if (view.desc != kind.inputs[i].desc) return false;
   }
   return kind.attributes == request.attributes;
@@ -62,7 +65,7 @@ Result<Plan> plan(const Request& request) {
   thread_local std::array<Set, sets_max> sets;
   Set& set = sets[set_of(request)];
   for (const std::unique_ptr<const Skeleton>& skeleton : set.skeletons)
-    if (skeleton && same_kind(skeleton->kind, request)) return skeleton->plan;
+    if (skeleton && same_kind(*skeleton, request)) return skeleton->plan;
   RK_TRY(made, make_skeleton(request));
   std::unique_ptr<const Skeleton>& replaced = set.skeletons[set.oldest];
   set.oldest = (set.oldest + 1) % set_skeletons_max;
@@ -77,11 +80,26 @@ void encode(const Plan& plan, const Request& request, std::byte* payload) noexce
   for (std::size_t i = 0; i < skeleton.kind.input_count; ++i) {
     const Skeleton::Gap& gap = skeleton.gaps[i];
     std::memcpy(payload + position, constant, gap.offset - position);
-    std::memcpy(payload + gap.offset, request.inputs[i].data, gap.bytes);
+    if (gap.bytes != 0) std::memcpy(payload + gap.offset, request.inputs[i].data, gap.bytes);
     constant += gap.offset - position;
     position = gap.offset + gap.bytes;
   }
   std::memcpy(payload + position, constant, plan.payload_bytes - position);
 }
+
+void encode(const Plan& plan, const Request& request, const Offsets& offsets,
+            std::byte* payload) noexcept {
+  encode(plan, request, payload);
+  std::byte* const command = payload + plan.command_offset;
+  const auto place = [&](std::size_t operand, std::uint64_t offset) {
+    std::memcpy(command + operand + offsetof(rk_operand, offset), &offset, sizeof offset);
+  };
+  for (std::size_t i = 0; i < inputs_max; ++i)
+    if ((plan.residents & (1u << i)) != 0)
+      place(offsetof(rk_command, inputs) + i * sizeof(rk_operand), offsets[i]);
+  if ((plan.residents & result_bit) != 0) place(offsetof(rk_command, output), offsets[inputs_max]);
+}
+
+const TensorDesc& result_of(const Plan& plan) noexcept { return plan.skeleton->result; }
 
 }  // namespace ringkernel::codec

@@ -15,9 +15,9 @@ static_assert(sizeof(schema::Operand) == sizeof(rk_operand));
 static_assert(sizeof(schema::Command) == sizeof(rk_command));
 static_assert(alignof(schema::Command) == alignof(rk_command));
 
-rk_operand make_operand(const TensorDesc& desc) {
+rk_operand make_operand(const TensorDesc& desc, bool resident) {
   rk_operand operand{};
-  operand.place = RK_PLACE_MESSAGE;
+  operand.place = resident ? RK_PLACE_ARENA : RK_PLACE_MESSAGE;
   operand.dtype = static_cast<rk_u8>(desc.dtype);
   operand.rank = static_cast<rk_u8>(desc.shape.rank());
   operand.element_count = static_cast<rk_u32>(desc.element_count());
@@ -26,16 +26,17 @@ rk_operand make_operand(const TensorDesc& desc) {
 }
 
 /// Everything of the command but the operands' offsets.
-rk_command make_command(const Request& request, const Inference& inference) {
+rk_command make_command(const Request& request, const Inference& inference,
+                        std::uint32_t residents) {
   rk_command command{};
   command.op = static_cast<rk_u16>(request.op);
   command.input_count = static_cast<rk_u8>(request.input_count);
   if (inference.output.dtype != DType::none) {
     command.output_count = 1;
-    command.output = make_operand(inference.output);
+    command.output = make_operand(inference.output, (residents & result_bit) != 0);
   }
   for (std::size_t i = 0; i < request.input_count; ++i)
-    command.inputs[i] = make_operand(request.inputs[i].desc);
+    command.inputs[i] = make_operand(request.inputs[i].desc, (residents & (1u << i)) != 0);
   command.attrs = inference.attrs;
   return command;
 }
@@ -68,7 +69,8 @@ void build_request(flatbuffers::FlatBufferBuilder& builder, const Request& reque
                    const rk_command& command, const std::vector<std::uint8_t>& reply_prefix) {
   std::array<flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>, inputs_max> data;
   for (std::size_t i = request.input_count; i-- > 0;)
-    data[i] = reserve_data(builder, static_cast<std::size_t>(request.inputs[i].desc.bytes()));
+    if (request.inputs[i].tensor == 0)
+      data[i] = reserve_data(builder, static_cast<std::size_t>(request.inputs[i].desc.bytes()));
   builder.ForceVectorAlignment(reply_prefix.size(), 1, alignof(rk_command));
   const auto prefix = builder.CreateVector(reply_prefix);
   std::array<flatbuffers::Offset<schema::Data>, inputs_max> operands;
@@ -87,6 +89,11 @@ void resolve_offsets(std::uint8_t* payload, rk_command& command, Skeleton& skele
   };
   for (std::uint32_t i = 0; i < command.input_count; ++i) {
     const auto* bytes = built->operands()->Get(i)->bytes();
+    if (bytes == nullptr) {
+      skeleton.gaps[i].offset =
+          i == 0 ? 0 : skeleton.gaps[i - 1].offset + skeleton.gaps[i - 1].bytes;
+      continue;
+    }
     skeleton.gaps[i] = {offset_of(bytes->data()), bytes->size()};
     command.inputs[i].offset = skeleton.gaps[i].offset;
   }
@@ -108,12 +115,12 @@ void copy_constant(const std::uint8_t* payload, Skeleton& skeleton) {
 }
 
 /// Bytes that a request with these operands needs at most, and those of its reply.
-Result<std::size_t> check_size(const Request& request, const TensorDesc& output) {
+Result<std::size_t> check_size(const Request& request, const TensorDesc& in_reply) {
   constexpr std::uint64_t overhead_max = 1024;  // tables, command, prefix, alignment
   std::uint64_t request_bytes = overhead_max;
   for (std::size_t i = 0; i < request.input_count; ++i)
-    request_bytes += request.inputs[i].desc.bytes();
-  const std::uint64_t reply_bytes = overhead_max + output.bytes();
+    if (request.inputs[i].tensor == 0) request_bytes += request.inputs[i].desc.bytes();
+  const std::uint64_t reply_bytes = overhead_max + in_reply.bytes();
   const auto refuse = [](const char* what, std::uint64_t bytes) {
     return Error(Errc::message_too_large, std::string("the ") + what + " needs " +
                                               std::to_string(bytes) + " bytes, the limit is " +
@@ -128,23 +135,28 @@ Result<std::size_t> check_size(const Request& request, const TensorDesc& output)
 
 Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request) {
   RK_TRY(inference, check(request));
-  RK_TRY(bytes_max, check_size(request, inference.output));
+  const std::uint32_t residents = residents_of(request);
+  const TensorDesc in_reply =
+      (residents & result_bit) != 0 ? TensorDesc{DType::none, {}} : inference.output;
+  RK_TRY(bytes_max, check_size(request, in_reply));
 
   auto skeleton = std::make_unique<Skeleton>();
   skeleton->kind = request;
   for (TensorView& view : skeleton->kind.inputs) view.data = nullptr;
+  skeleton->result = inference.output;
 
-  const std::vector<std::uint8_t> prefix = make_reply_prefix(inference.output);
-  rk_command command = make_command(request, inference);
+  const std::vector<std::uint8_t> prefix = make_reply_prefix(in_reply);
+  rk_command command = make_command(request, inference, residents);
   command.output.offset = command.output_count == 0 ? 0 : prefix.size();
   flatbuffers::FlatBufferBuilder builder(bytes_max);
   build_request(builder, request, command, prefix);
 
   skeleton->plan.payload_bytes = builder.GetSize();
   skeleton->plan.prefix_bytes = static_cast<std::uint32_t>(prefix.size());
-  skeleton->plan.reply_bytes = static_cast<std::uint32_t>(prefix.size() + inference.output.bytes());
+  skeleton->plan.reply_bytes = static_cast<std::uint32_t>(prefix.size() + in_reply.bytes());
+  skeleton->plan.residents = residents;
   skeleton->plan.skeleton = skeleton.get();
-  skeleton->output = inference.output;
+  skeleton->output = in_reply;
   const std::span<const std::byte> prefix_bytes = std::as_bytes(std::span(prefix));
   skeleton->reply_prefix.assign(prefix_bytes.begin(), prefix_bytes.end());
   resolve_offsets(builder.GetBufferPointer(), command, *skeleton);

@@ -22,11 +22,21 @@ struct Skeleton {
 
   Request kind;  ///< op, descriptors and attributes; its views point nowhere
   Plan plan;
-  std::array<Gap, inputs_max> gaps{};   ///< ascending; `kind.input_count` of them
+  TensorDesc result;
+  /// Ascending; `kind.input_count` of them. That of a resident tensor is empty.
+  std::array<Gap, inputs_max> gaps{};
   std::vector<std::byte> constant;      ///< the payload without the gaps, in order
   std::vector<std::byte> reply_prefix;  ///< the reply up to its data
   TensorDesc output;                    ///< what the reply holds
 };
+
+/// Which parts of the request are resident tensors, as in Plan::residents.
+[[nodiscard]] inline std::uint32_t residents_of(const Request& request) noexcept {
+  std::uint32_t residents = request.output != 0 ? result_bit : 0;
+  for (std::uint32_t i = 0; i < inputs_max; ++i)
+    if (request.inputs[i].tensor != 0) residents |= 1u << i;
+  return residents;
+}
 
 /// Checks the request and builds its skeleton.
 [[nodiscard]] Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request);

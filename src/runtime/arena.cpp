@@ -1,80 +1,233 @@
 #include "runtime/arena.hpp"
 
-#include <iterator>
+#include <algorithm>
+#include <bit>
+#include <cstring>
 #include <string>
 
 #include "foundation/align.hpp"
 #include "foundation/assert.hpp"
 
 namespace ringkernel {
+namespace {
+
+/// An empty region still has a place of its own.
+std::uint64_t granules(std::uint64_t bytes) noexcept {
+  return std::max<std::uint64_t>((bytes + Arena::granule_bytes - 1) / Arena::granule_bytes, 1);
+}
+
+}  // namespace
+
+double Arena::Usage::fragmentation_score() const noexcept {
+  if (free_bytes == 0) return 0;
+  return 1 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes);
+}
 
 Arena::Arena(std::byte* data, std::uint64_t bytes)
     : data_(data), bytes_(bytes & ~(granule_bytes - 1)) {
-  insert(0, bytes_);
+  for (auto& level : lists_) level.fill(none);
+  if (bytes_ == 0) return;
+  insert(make_block({.start = 0, .count = bytes_ / granule_bytes}));
 }
 
-Result<std::uint64_t> Arena::allocate(std::uint64_t bytes) {
+Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, Placement placement) {
+  RK_ASSERT(std::has_single_bit(placement.alignment) && placement.alignment >= granule_bytes,
+            "an arena aligns to powers of two of at least a granule");
   const std::lock_guard lock(mutex_);
-  const bool overflows = bytes > bytes_;
-  const std::uint64_t length = overflows ? bytes : align_up(bytes, granule_bytes);
-  const auto fit = overflows ? by_size_.end() : by_size_.lower_bound(length);
-  if (fit == by_size_.end())
-    return Error(Errc::allocation_failure,
-                 std::to_string(bytes) + " bytes; the arena of " + std::to_string(bytes_) +
-                     " bytes has " + std::to_string(free_bytes_) + " free, the largest block is " +
-                     std::to_string(by_size_.empty() ? 0 : by_size_.rbegin()->first));
-  const std::uint64_t offset = fit->second;
-  const std::uint64_t available = fit->first;
-  erase(by_offset_.find(offset));
-  if (available > length) insert(offset + length, available - length);
-  return offset;
+  const std::uint64_t alignment = placement.alignment / granule_bytes;
+  const std::uint64_t count = bytes > bytes_ ? 0 : granules(bytes);
+  const Index block = count == 0 ? none : find(count, alignment);
+  if (block == none)
+    return Error(Errc::allocation_failure, std::to_string(bytes) + " bytes; the arena of " +
+                                               std::to_string(bytes_) + " bytes has " +
+                                               std::to_string(free_count_ * granule_bytes) +
+                                               " free, the largest block is " +
+                                               std::to_string(largest_count() * granule_bytes));
+  const Block& room = blocks_[block];
+  const std::uint64_t start = placement.end == End::low
+                                  ? align_up(room.start, alignment)
+                                  : (room.start + room.count - count) & ~(alignment - 1);
+  carve(block, start, count);
+  return start * granule_bytes;
 }
 
 void Arena::free(std::uint64_t offset, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  std::uint64_t length = align_up(bytes, granule_bytes);
-  auto next = by_offset_.lower_bound(offset);
-  RK_ASSERT(next == by_offset_.end() || offset + length <= next->first, "region freed twice");
-  if (next != by_offset_.end() && next->first == offset + length) {
-    length += next->second;
-    erase(next);
-    next = by_offset_.lower_bound(offset);
+  const Index block = region_at(offset, bytes);
+  regions_.erase(blocks_[block].start);
+  give_back(block);
+}
+
+std::uint64_t Arena::raise(std::uint64_t offset, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const Index block = region_at(offset, bytes);
+  const std::uint64_t count = blocks_[block].count;
+  const Index above = blocks_[block].above;
+  const Index hole = find(count, 1);
+  std::uint64_t start = blocks_[block].start;
+  const auto copy = [&] {
+    std::memmove(data_ + start * granule_bytes, data_ + offset, count * granule_bytes);
+  };
+  if (hole != none && blocks_[hole].start > start && blocks_[hole].count < largest_count()) {
+    start = blocks_[hole].start + blocks_[hole].count - count;
+    copy();
+    carve(hole, start, count);
+    regions_.erase(blocks_[block].start);
+    (void)give_back(block);
+  } else if (above != none && blocks_[above].is_free) {
+    start += blocks_[above].count;
+    copy();
+    regions_.erase(blocks_[block].start);
+    carve(give_back(block), start, count);
   }
-  if (next != by_offset_.begin()) {
-    const auto previous = std::prev(next);
-    RK_ASSERT(previous->first + previous->second <= offset, "region freed twice");
-    if (previous->first + previous->second == offset) {
-      offset = previous->first;
-      length += previous->second;
-      erase(previous);
+  return start * granule_bytes;
+}
+
+Arena::Usage Arena::usage() const {
+  const std::lock_guard lock(mutex_);
+  return {free_count_ * granule_bytes, largest_count() * granule_bytes};
+}
+
+// --- size classes -----------------------------------------------------------------------------
+
+/// Up to `steps` granules each count has a class; beyond, the leading bits of the count choose it.
+Arena::SizeClass Arena::class_of(std::uint64_t count) noexcept {
+  if (count < steps) return {0, static_cast<std::uint32_t>(count)};
+  const auto shift = static_cast<std::uint32_t>(std::bit_width(count)) - 1 - steps_log2;
+  return {shift + 1, static_cast<std::uint32_t>(count >> shift) - steps};
+}
+
+Arena::Index Arena::first_at_or_above(SizeClass size) const noexcept {
+  std::uint32_t level = size.level;
+  std::uint32_t found = step_bits_[level] & (~0u << size.step);
+  if (found == 0) {
+    const std::uint64_t higher = level_bits_ & (~std::uint64_t{1} << level);
+    if (higher == 0) return none;
+    level = static_cast<std::uint32_t>(std::countr_zero(higher));
+    found = step_bits_[level];
+  }
+  return lists_[level][static_cast<std::uint32_t>(std::countr_zero(found))];
+}
+
+/// A block with room for `count` granules at a multiple of `alignment`.
+Arena::Index Arena::find(std::uint64_t count, std::uint64_t alignment) const noexcept {
+  // Any block of this class or of a higher one has room, wherever it starts.
+  std::uint64_t certain = count + alignment - 1;
+  if (certain >= steps)
+    certain += (std::uint64_t{1} << (std::bit_width(certain) - 1 - steps_log2)) - 1;
+  const SizeClass end = class_of(certain);
+  const Index block = first_at_or_above(end);
+  if (block != none) return block;
+  // Nothing so large is left. The few classes in between hold blocks that may have room.
+  for (SizeClass size = class_of(count); size.level < end.level || size.step < end.step;) {
+    for (Index each = lists_[size.level][size.step]; each != none; each = blocks_[each].next) {
+      const std::uint64_t start = align_up(blocks_[each].start, alignment);
+      if (start + count <= blocks_[each].start + blocks_[each].count) return each;
     }
+    if (++size.step == steps) size = {size.level + 1, 0};
   }
-  insert(offset, length);
+  return none;
 }
 
-std::uint64_t Arena::free_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return free_bytes_;
+std::uint64_t Arena::largest_count() const noexcept {
+  if (level_bits_ == 0) return 0;
+  const auto level = static_cast<std::uint32_t>(std::bit_width(level_bits_)) - 1;
+  const auto step = static_cast<std::uint32_t>(std::bit_width(step_bits_[level])) - 1;
+  std::uint64_t largest = 0;
+  for (Index each = lists_[level][step]; each != none; each = blocks_[each].next)
+    largest = std::max(largest, blocks_[each].count);
+  return largest;
 }
 
-std::uint64_t Arena::largest_free_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return by_size_.empty() ? 0 : by_size_.rbegin()->first;
+void Arena::insert(Index block) noexcept {
+  const SizeClass size = class_of(blocks_[block].count);
+  Index& first = lists_[size.level][size.step];
+  blocks_[block].is_free = true;
+  blocks_[block].previous = none;
+  blocks_[block].next = first;
+  if (first != none) blocks_[first].previous = block;
+  first = block;
+  step_bits_[size.level] |= 1u << size.step;
+  level_bits_ |= std::uint64_t{1} << size.level;
+  free_count_ += blocks_[block].count;
 }
 
-void Arena::insert(std::uint64_t offset, std::uint64_t bytes) {
-  by_offset_.emplace(offset, bytes);
-  by_size_.emplace(bytes, offset);
-  free_bytes_ += bytes;
+void Arena::remove(Index block) noexcept {
+  Block& gone = blocks_[block];
+  const SizeClass size = class_of(gone.count);
+  Index& first = lists_[size.level][size.step];
+  (gone.previous != none ? blocks_[gone.previous].next : first) = gone.next;
+  if (gone.next != none) blocks_[gone.next].previous = gone.previous;
+  gone.is_free = false;
+  if (first == none) step_bits_[size.level] &= ~(1u << size.step);
+  if (step_bits_[size.level] == 0) level_bits_ &= ~(std::uint64_t{1} << size.level);
+  free_count_ -= gone.count;
 }
 
-void Arena::erase(std::map<std::uint64_t, std::uint64_t>::iterator region) {
-  auto [candidate, end] = by_size_.equal_range(region->second);
-  while (candidate != end && candidate->second != region->first) ++candidate;
-  RK_ASSERT(candidate != end, "the two free lists differ");
-  by_size_.erase(candidate);
-  free_bytes_ -= region->second;
-  by_offset_.erase(region);
+// --- blocks -----------------------------------------------------------------------------------
+
+Arena::Index Arena::make_block(const Block& block) {
+  if (spare_.empty()) {
+    blocks_.push_back(block);
+    spare_.reserve(blocks_.capacity());  // so that giving a block back needs no memory
+    return static_cast<Index>(blocks_.size() - 1);
+  }
+  const Index index = spare_.back();
+  spare_.pop_back();
+  blocks_[index] = block;
+  return index;
+}
+
+/// Cuts a block, which is in no list, at `start`. Returns the upper part.
+Arena::Index Arena::split(Index block, std::uint64_t start) {
+  const Block whole = blocks_[block];
+  const Index upper = make_block({.start = start,
+                                  .count = whole.start + whole.count - start,
+                                  .below = block,
+                                  .above = whole.above});
+  blocks_[block].count = start - whole.start;
+  blocks_[block].above = upper;
+  if (whole.above != none) blocks_[whole.above].below = upper;
+  return upper;
+}
+
+void Arena::carve(Index block, std::uint64_t start, std::uint64_t count) {
+  remove(block);
+  Index region = block;
+  if (blocks_[block].start != start) {
+    region = split(block, start);
+    insert(block);
+  }
+  if (blocks_[region].count != count) insert(split(region, start + count));
+  regions_.emplace(start, region);
+}
+
+Arena::Index Arena::give_back(Index block) noexcept {
+  const Index above = blocks_[block].above;
+  if (above != none && blocks_[above].is_free) join(block, above);
+  const Index below = blocks_[block].below;
+  if (below != none && blocks_[below].is_free) {
+    remove(below);
+    join(below, block);
+    block = below;
+  }
+  insert(block);
+  return block;
+}
+
+void Arena::join(Index lower, Index upper) noexcept {
+  if (blocks_[upper].is_free) remove(upper);
+  blocks_[lower].count += blocks_[upper].count;
+  blocks_[lower].above = blocks_[upper].above;
+  if (blocks_[lower].above != none) blocks_[blocks_[lower].above].below = lower;
+  spare_.push_back(upper);
+}
+
+Arena::Index Arena::region_at(std::uint64_t offset, std::uint64_t bytes) const {
+  const auto found = regions_.find(offset / granule_bytes);
+  RK_ASSERT(found != regions_.end(), "region freed twice");
+  RK_ASSERT(blocks_[found->second].count == granules(bytes), "a region has another length");
+  return found->second;
 }
 
 }  // namespace ringkernel

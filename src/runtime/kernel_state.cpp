@@ -153,8 +153,10 @@ KernelMetrics KernelState::metrics() const {
 
 // --- messages ---------------------------------------------------------------------------------
 
-void KernelState::Prepared::write(std::byte* payload) const noexcept {
-  if (request != nullptr)
+void KernelState::Prepared::write(std::byte* payload) noexcept {
+  if (held != nullptr) [[unlikely]]
+    codec::encode(plan, *request, held.release()->offsets(), payload);
+  else if (request != nullptr)
     codec::encode(plan, *request, payload);
   else
     std::copy_n(bytes.data(), bytes.size(), payload);  // an empty message has no data
@@ -175,6 +177,12 @@ Result<void> KernelState::prepare(const ContentView& content, const SendOptions&
   if (prepared.request != nullptr) {
     RK_TRY(plan, codec::plan(*prepared.request));
     prepared.plan = plan;
+    prepared.held.reset();
+    if (plan.residents != 0) [[unlikely]] {
+      RK_TRY(held, runtime_->tensors().hold(*prepared.request, codec::result_of(plan)));
+      prepared.held.reset(held);
+    }
+    envelope.hold = prepared.held.get();
     envelope.payload_bytes = plan.payload_bytes;
     envelope.command_offset = plan.command_offset;
     envelope.prefix_offset = plan.prefix_offset;

@@ -82,7 +82,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     std::optional<Request> parsed;  // of foreign bytes
     const Request* request = nullptr;
     std::span<const std::byte> bytes;
-    void write(std::byte* payload) const noexcept;
+    struct Release {
+      void operator()(TensorTable::Held* tensors) const noexcept { tensors->release(); }
+    };
+    std::unique_ptr<TensorTable::Held, Release> held;  // the channel's once the payload is written
+    void write(std::byte* payload) noexcept;
   };
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it.

@@ -157,6 +157,7 @@ void KernelState::finish_termination(bool released, Result<void> result) {
   metrics.in_flight = 0;
   runtime_->bridge().remove(*channel_);
   if (released) {
+    channel_->release_holds();
     program_->executor().detach(kernel_);
     runtime_->arena().free(rings_.input_offset, ring_bytes(rings_.input_capacity));
     runtime_->arena().free(rings_.output_offset, ring_bytes(rings_.output_capacity));

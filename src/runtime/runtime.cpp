@@ -7,6 +7,7 @@
 #include "backend/registry.hpp"
 #include "runtime/kernel_state.hpp"
 #include "runtime/runtime_state.hpp"
+#include "runtime/tensor.hpp"
 
 namespace ringkernel {
 namespace {
@@ -108,8 +109,8 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     }
     RK_TRY(device_state, device->state());
     return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
-        options_, std::string(candidate.backend->name()), candidate.description.name,
-        std::move(*device), device_state));
+        options_, std::string(candidate.backend->name()), candidate.description, std::move(*device),
+        device_state));
   }
   return Error(Errc::backend_unavailable,
                std::string("target '") + name(target_) + "'" +
@@ -167,6 +168,13 @@ Result<KernelMetrics> RingKernelRuntime::metrics(std::string_view id) const {
 }
 
 RuntimeMetrics RingKernelRuntime::metrics() const { return state_->metrics(); }
+
+Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
+  RK_TRY(id, state_->allocate(desc));
+  return Tensor(std::make_shared<detail::TensorState>(state_, id, desc));
+}
+
+Result<Defragmentation> RingKernelRuntime::defragment() { return state_->tensors().defragment(); }
 
 Result<void> RingKernelRuntime::shutdown() { return state_->shutdown(); }
 

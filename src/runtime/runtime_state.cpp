@@ -9,13 +9,15 @@
 namespace ringkernel::detail {
 
 RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
-                           std::string device_name, backend::Device device,
+                           const rk_device_description& description, backend::Device device,
                            const rk_device_state& device_state)
     : options_(options),
       backend_name_(std::move(backend_name)),
-      device_name_(std::move(device_name)),
+      device_name_(description.name),
       device_(std::move(device)),
       arena_(std::in_place, static_cast<std::byte*>(device_state.arena), device_state.arena_bytes),
+      tensors_(std::in_place, *arena_,
+               description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu),
       bridge_(clock_) {
   bridge_.start();
 }
@@ -109,6 +111,13 @@ void RuntimeState::forget(const KernelState& kernel) {
   kernels_.erase(found);
 }
 
+Result<TensorId> RuntimeState::allocate(const TensorDesc& desc) {
+  Result<TensorId> id = tensors_->allocate(desc);
+  if (id || !(id.error() == Errc::allocation_failure)) return id;
+  (void)bridge_.serve_channels();
+  return tensors_->allocate(desc);
+}
+
 RuntimeMetrics RuntimeState::metrics() const {
   RuntimeMetrics metrics;
   metrics.backend = backend_name_;
@@ -116,8 +125,12 @@ RuntimeMetrics RuntimeState::metrics() const {
   metrics.transfer = "zero_copy";
   metrics.kernels = ids().size();
   metrics.arena_bytes = arena_->bytes();
-  metrics.arena_free_bytes = arena_->free_bytes();
-  metrics.arena_largest_free_bytes = arena_->largest_free_bytes();
+  const Arena::Usage usage = arena_->usage();
+  metrics.arena_free_bytes = usage.free_bytes;
+  metrics.arena_largest_free_bytes = usage.largest_free_bytes;
+  metrics.arena_fragmentation_score = usage.fragmentation_score();
+  metrics.tensors = tensors_->count();
+  metrics.tensor_bytes = tensors_->bytes();
   const std::lock_guard lock(programs_mutex_);
   metrics.executors = programs_.size();
   for (const auto& [name, program] : programs_)
@@ -140,6 +153,7 @@ Result<void> RuntimeState::shutdown() {
     if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
   builder_.join();
   bridge_.stop();
+  tensors_->close();
   const std::lock_guard lock(programs_mutex_);
   const auto timeout_ns = static_cast<std::uint64_t>(options_.termination_timeout.count());
   bool returned = true;

@@ -23,6 +23,7 @@
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
 #include "runtime/program.hpp"
+#include "runtime/tensor_table.hpp"
 
 namespace ringkernel::detail {
 
@@ -30,8 +31,9 @@ class KernelState;
 
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
-  RuntimeState(const RuntimeOptions& options, std::string backend_name, std::string device_name,
-               backend::Device device, const rk_device_state& device_state);
+  RuntimeState(const RuntimeOptions& options, std::string backend_name,
+               const rk_device_description& description, backend::Device device,
+               const rk_device_state& device_state);
   RuntimeState(const RuntimeState&) = delete;
   RuntimeState& operator=(const RuntimeState&) = delete;
   ~RuntimeState();
@@ -44,6 +46,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] RuntimeMetrics metrics() const;
   Result<void> shutdown();
 
+  /// A tensor. Where there is no room, answers that nobody has taken yet are taken first: they may
+  /// be all that keeps deallocated tensors in place.
+  [[nodiscard]] Result<TensorId> allocate(const TensorDesc& desc);
+
   /// The program with this name, built if this is its first use.
   [[nodiscard]] Result<Program*> program(const std::string& name);
   /// The kernel has ended: its id is free again.
@@ -51,6 +57,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] Arena& arena() noexcept { return *arena_; }
+  [[nodiscard]] TensorTable& tensors() noexcept { return *tensors_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
   /// Runs a build on a thread of the runtime. False, and nothing happens, once the runtime is
@@ -67,6 +74,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   std::optional<backend::Device> device_;
   std::optional<Arena> arena_;
+  std::optional<TensorTable> tensors_;
 
   mutable std::mutex programs_mutex_;  // held for a build: the second user of a program waits
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <string>
@@ -54,6 +55,11 @@ class EveryOp : public ::testing::TestWithParam<OpOnBackend> {
   [[nodiscard]] static Result<Reply> call(std::string_view backend, const Case& example) {
     return runtime_on(backend)->call("ops", example.request());
   }
+  [[nodiscard]] static Result<RingKernelRuntime>& runtime_on(std::string_view backend) {
+    const auto found = runtimes.find(backend);
+    return found != runtimes.end() ? found->second
+                                   : runtimes.emplace(backend, open(backend)).first->second;
+  }
 
  private:
   [[nodiscard]] static Result<RingKernelRuntime> open(std::string_view backend) {
@@ -63,11 +69,6 @@ class EveryOp : public ::testing::TestWithParam<OpOnBackend> {
       RK_TRY_VOID(runtime->launch(
           "ops", {.input_bytes = ring_bytes, .output_bytes = ring_bytes, .auto_activate = true}));
     return runtime;
-  }
-  [[nodiscard]] static Result<RingKernelRuntime>& runtime_on(std::string_view backend) {
-    const auto found = runtimes.find(backend);
-    return found != runtimes.end() ? found->second
-                                   : runtimes.emplace(backend, open(backend)).first->second;
   }
 
   static inline std::map<std::string_view, Result<RingKernelRuntime>> runtimes;
@@ -104,6 +105,39 @@ TEST_P(EveryOp, GivesTheBytesOfTheNativeBackendInEveryRun) {
       const auto reply = call(backend(), example);
       ASSERT_TRUE(reply) << reply.error().text();
       ASSERT_TRUE(std::ranges::equal(reply->bytes(), expected->bytes())) << "run " << run;
+    }
+  }
+}
+
+TEST_P(EveryOp, GivesTheSameBytesOnResidentTensors) {
+  RingKernelRuntime& runtime = *runtime_on(backend());
+  for (const Case& example : cases()) {
+    SCOPED_TRACE(example.text());
+    const auto expected = call(backend(), example);
+    ASSERT_TRUE(expected) << expected.error().text();
+    const std::span<const float> want = expected->floats();
+    auto output = runtime.allocate(expected->tensor().desc).value();
+    std::vector<::ringkernel::Tensor> inputs;
+    for (const Tensor& input : example.inputs) {
+      inputs.push_back(runtime.allocate({DType::f32, input.shape}).value());
+      inputs.back().write(input.elements).value();
+    }
+    // Every mix: bit i, whether input i is resident.
+    for (std::uint32_t mix = 0; mix < 1u << inputs.size(); ++mix) {
+      Request request = example.request();
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        if ((mix & (1u << i)) != 0) request.inputs[i] = inputs[i];
+      const auto inline_reply = runtime.call("ops", request);
+      ASSERT_TRUE(inline_reply) << inline_reply.error().text();
+      EXPECT_TRUE(std::ranges::equal(inline_reply->bytes(), expected->bytes())) << mix;
+
+      output.write(std::vector<float>(want.size(), 7)).value();
+      const auto reply = runtime.call("ops", request.into(output));
+      ASSERT_TRUE(reply) << reply.error().text();
+      EXPECT_EQ(reply->tensor().desc.dtype, DType::none);
+      std::vector<float> got(want.size());
+      output.read(got).value();
+      EXPECT_EQ(std::memcmp(got.data(), want.data(), want.size_bytes()), 0) << mix;
     }
   }
 }

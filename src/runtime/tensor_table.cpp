@@ -1,0 +1,264 @@
+#include "runtime/tensor_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "foundation/assert.hpp"
+
+namespace ringkernel {
+namespace {
+
+/// Counts tensors of all runtimes, so that a handle of one is never taken for one of another.
+TensorId next_id() noexcept {
+  static std::atomic<TensorId> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // only distinct
+}
+
+std::string text(TensorId id) {
+  return id == no_tensor ? "a handle of no resident tensor" : "tensor " + std::to_string(id);
+}
+
+/// The descriptor, made anew from its extents with checked arithmetic.
+Result<void> check(const TensorDesc& desc, BackendTarget target) {
+  if (element_bytes(desc.dtype) == 0)
+    return Error(Errc::invalid_dtype, "a tensor of element type " + std::string(name(desc.dtype)));
+  std::array<std::int64_t, rank_max> dims{};
+  std::ranges::copy(desc.shape.dims(), dims.begin());
+  RK_TRY_VOID(Shape::make(std::span(dims).first(desc.shape.rank())));
+  // Other types are indices (gather); they are not read in vectors.
+  if (target == BackendTarget::gpu && desc.dtype == DType::f32 && desc.element_count() % 4 != 0)
+    return Error(Errc::allocation_failure,
+                 desc.text() + " has " + std::to_string(desc.element_count()) +
+                     " elements; on a gpu the count is a multiple of 4, and a scalar is f32[4]");
+  return {};
+}
+
+/// Whether each element of the result depends on one element of each operand.
+bool is_elementwise(Op op) noexcept {
+  const OpInfo* const info = find_op(static_cast<std::uint16_t>(op));
+  return info != nullptr && (info->rule == "unary" || info->rule == "binary");
+}
+
+}  // namespace
+
+// --- allocation -------------------------------------------------------------------------------
+
+Result<TensorId> TensorTable::allocate(const TensorDesc& desc) {
+  RK_TRY_VOID(check(desc, target_));
+  Lock lock(mutex_);
+  if (closed_) return Error(Errc::runtime_closed, "allocation of " + desc.text());
+  if (entries_.size() == tensors_max)
+    return Error(Errc::limit_exceeded,
+                 "a runtime has at most " + std::to_string(tensors_max) + " tensors");
+  const TensorId id = next_id();
+  Entry& entry = entries_.emplace(id, Entry{.id = id, .desc = desc}).first->second;
+  begin_copy(lock);
+  const Result<std::uint64_t> offset =
+      arena_.allocate(desc.bytes(), {.alignment = Arena::granule_bytes, .end = Arena::End::high});
+  if (offset) std::memset(arena_.data() + *offset, 0, desc.bytes());
+  end_copy(lock);
+  if (!offset) {
+    entries_.erase(id);
+    return Error(offset.error().code, desc.text() + ": " + offset.error().detail);
+  }
+  bytes_ += desc.bytes();
+  entry.offset = *offset;
+  entry.host_only = false;
+  return id;
+}
+
+Result<void> TensorTable::deallocate(TensorId id) {
+  Lock lock(mutex_);
+  RK_TRY(entry, find(id));
+  entry->deallocated = true;
+  bury_if_unused(lock, *entry);
+  return {};
+}
+
+void TensorTable::bury_if_unused(Lock& lock, Entry& entry) noexcept {
+  if (!entry.deallocated || !entry.unused()) return;
+  const auto node = entries_.extract(entry.id);  // from here on nobody else knows of it
+  const std::uint64_t bytes = entry.desc.bytes();
+  bytes_ -= bytes;
+  if (closed_) return;
+  begin_copy(lock);
+  std::memset(arena_.data() + entry.offset, 0, bytes);
+  arena_.free(entry.offset, bytes);
+  end_copy(lock);
+}
+
+// --- messages ---------------------------------------------------------------------------------
+
+Result<TensorTable::Entry*> TensorTable::find(TensorId id) {
+  if (closed_) return Error(Errc::runtime_closed, text(id));
+  const auto found = entries_.find(id);
+  if (found != entries_.end() && !found->second.deallocated) return &found->second;
+  return Error(Errc::tensor_not_found, text(id) + " was deallocated, or is another runtime's");
+}
+
+Result<TensorTable::Entry*> TensorTable::find_output(const Request& request,
+                                                     const TensorDesc& result) {
+  RK_TRY(output, find(request.output));
+  const std::string what = "the result is " + result.text() + ", the output " +
+                           text(request.output) + " is " + output->desc.text();
+  if (output->desc.dtype != result.dtype) return Error(Errc::dtype_mismatch, what);
+  if (output->desc.shape != result.shape) return Error(Errc::dimension_mismatch, what);
+  for (std::size_t i = 0; i < request.input_count; ++i)
+    if (request.inputs[i].tensor == request.output &&
+        (!is_elementwise(request.op) || request.inputs[i].desc != result))
+      return Error(Errc::invalid_argument, text(request.output) + " is operand " +
+                                               std::to_string(i) +
+                                               " and output; only elementwise ops on equal shapes"
+                                               " write over an operand");
+  return output;
+}
+
+Result<std::array<TensorTable::Entry*, inputs_max + 1>> TensorTable::find_all(
+    const Request& request, const TensorDesc& result) {
+  std::array<Entry*, inputs_max + 1> tensors{};
+  for (std::size_t i = 0; i < request.input_count; ++i) {
+    const TensorView& view = request.inputs[i];
+    if (view.tensor == 0) continue;
+    RK_TRY(entry, find(view.tensor));
+    if (entry->desc != view.desc)
+      return Error(Errc::invalid_argument, text(view.tensor) + " is " + entry->desc.text() +
+                                               ", operand " + std::to_string(i) + " says " +
+                                               view.desc.text());
+    tensors[i] = entry;
+  }
+  if (request.output != 0) {
+    RK_TRY(output, find_output(request, result));
+    tensors[inputs_max] = output;
+  }
+  return tensors;
+}
+
+Result<TensorTable::Held*> TensorTable::hold(const Request& request, const TensorDesc& result) {
+  Lock lock(mutex_);
+  for (;;) {
+    RK_TRY(tensors, find_all(request, result));
+    const bool available = std::ranges::none_of(
+        tensors, [](const Entry* entry) { return entry != nullptr && entry->host_only; });
+    const Entry* const output = tensors[inputs_max];
+    if (!available || (output != nullptr && output->host_readers != 0)) {
+      copied_.wait(lock);
+      continue;  // it may have been deallocated meanwhile
+    }
+    if (spare_ == nullptr) spare_ = &held_.emplace_back(*this);
+    Held* const held = std::exchange(spare_, spare_->next_);
+    held->tensors_ = tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i] == nullptr) continue;
+      held->offsets_[i] = tensors[i]->offset;
+      ++(i == inputs_max ? tensors[i]->writers : tensors[i]->readers);
+    }
+    return held;
+  }
+}
+
+void TensorTable::release(Held& held) noexcept {
+  Lock lock(mutex_);
+  const auto tensors = held.tensors_;
+  held.next_ = std::exchange(spare_, &held);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] == nullptr) continue;
+    --(i == inputs_max ? tensors[i]->writers : tensors[i]->readers);
+    bury_if_unused(lock, *tensors[i]);
+  }
+}
+
+// --- the host ---------------------------------------------------------------------------------
+
+void TensorTable::begin_copy(Lock& lock) noexcept {
+  ++copies_;
+  lock.unlock();
+}
+
+void TensorTable::end_copy(Lock& lock) noexcept {
+  lock.lock();
+  --copies_;
+  copied_.notify_all();
+}
+
+Result<bool> TensorTable::try_read(TensorId id, std::span<std::byte> elements) {
+  Lock lock(mutex_);
+  RK_TRY(entry, find(id));
+  RK_ASSERT(elements.size() == entry->desc.bytes(), "the caller checks the length");
+  if (entry->writers != 0 || entry->host_only) return false;
+  ++entry->host_readers;
+  begin_copy(lock);
+  std::memcpy(elements.data(), arena_.data() + entry->offset, elements.size());
+  end_copy(lock);
+  --entry->host_readers;
+  bury_if_unused(lock, *entry);
+  return true;
+}
+
+Result<bool> TensorTable::try_write(TensorId id, std::span<const std::byte> elements) {
+  Lock lock(mutex_);
+  RK_TRY(entry, find(id));
+  RK_ASSERT(elements.size() == entry->desc.bytes(), "the caller checks the length");
+  if (!entry->unused()) return false;
+  entry->host_only = true;
+  begin_copy(lock);
+  std::memcpy(arena_.data() + entry->offset, elements.data(), elements.size());
+  end_copy(lock);
+  entry->host_only = false;
+  bury_if_unused(lock, *entry);
+  return true;
+}
+
+Result<Defragmentation> TensorTable::defragment() {
+  Defragmentation result;
+  std::vector<std::pair<std::uint64_t, TensorId>> order;  // by offset
+  Lock lock(mutex_);
+  if (closed_) return Error(Errc::runtime_closed, "defragmentation");
+  for (const auto& [id, entry] : entries_) order.emplace_back(entry.offset, id);
+  std::ranges::sort(order, std::greater<>());
+  for (const auto& [offset, id] : order) {
+    const auto found = entries_.find(id);
+    if (found == entries_.end() || found->second.deallocated) continue;
+    Entry& entry = found->second;
+    if (!entry.unused()) {
+      ++result.tensors_in_use;
+      continue;
+    }
+    entry.host_only = true;
+    begin_copy(lock);
+    const std::uint64_t moved_to = arena_.raise(entry.offset, entry.desc.bytes());
+    end_copy(lock);
+    if (moved_to != entry.offset) {
+      ++result.tensors_moved;
+      result.bytes_moved += entry.desc.bytes();
+    }
+    entry.offset = moved_to;
+    entry.host_only = false;
+    bury_if_unused(lock, entry);
+    if (closed_) return Error(Errc::runtime_closed, "defragmentation");
+  }
+  result.fragmentation_score = arena_.usage().fragmentation_score();
+  return result;
+}
+
+void TensorTable::close() {
+  Lock lock(mutex_);
+  closed_ = true;
+  copied_.notify_all();
+  copied_.wait(lock, [this] { return copies_ == 0; });
+}
+
+std::size_t TensorTable::count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+std::uint64_t TensorTable::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace ringkernel

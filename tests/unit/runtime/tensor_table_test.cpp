@@ -1,0 +1,166 @@
+#include "runtime/tensor_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "ringkernel/ops.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TensorDesc four{DType::f32, {4}};
+
+/// A table over 64 KiB of memory that the test can look into.
+class Tensors : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t arena_bytes = 64 * 1024;
+
+  TensorId tensor(const TensorDesc& desc = four) { return table.allocate(desc).value(); }
+  void fill(TensorId id, std::uint64_t bytes, int value) {
+    const std::vector<std::byte> elements(bytes, static_cast<std::byte>(value));
+    ASSERT_TRUE(table.try_write(id, elements).value());
+  }
+  /// Bytes of the arena that are not zero.
+  [[nodiscard]] std::ptrdiff_t bytes_set() const {
+    return static_cast<std::ptrdiff_t>(arena_bytes) -
+           std::count(memory.get(), memory.get() + arena_bytes, std::byte{0});
+  }
+  static TensorView view(TensorId id, const TensorDesc& desc = four) {
+    TensorView result(desc, nullptr);
+    result.tensor = id;
+    return result;
+  }
+  Result<TensorTable::Held*> hold(const Request& request, const TensorDesc& result = four) {
+    return table.hold(request, result);
+  }
+
+  const std::unique_ptr<std::byte[], decltype(&std::free)> memory{
+      static_cast<std::byte*>(std::aligned_alloc(128, arena_bytes)), &std::free};
+  Arena arena{(std::fill_n(memory.get(), arena_bytes, std::byte{0}), memory.get()), arena_bytes};
+  TensorTable table{arena, BackendTarget::cpu};
+};
+
+TEST_F(Tensors, AreZeroWhateverTheMemoryHeldBefore) {
+  const std::uint64_t used = arena.allocate(arena_bytes).value();
+  std::fill_n(memory.get(), arena_bytes, std::byte{0xff});
+  arena.free(used, arena_bytes);
+  std::vector<std::byte> elements(16, std::byte{1});
+  ASSERT_TRUE(table.try_read(tensor(), elements).value());
+  EXPECT_EQ(std::count(elements.begin(), elements.end(), std::byte{0}), 16);
+}
+
+TEST_F(Tensors, AreWipedWhenDeallocated) {
+  const TensorId id = tensor();
+  fill(id, 16, 0xff);
+  EXPECT_EQ(bytes_set(), 16);
+  table.deallocate(id).value();
+  EXPECT_EQ(bytes_set(), 0);
+  EXPECT_EQ(arena.free_bytes(), arena_bytes);
+  EXPECT_EQ(table.count(), 0u);
+  EXPECT_EQ(table.bytes(), 0u);
+}
+
+TEST_F(Tensors, InAMessageAreNeitherWipedNorGivenAwayBeforeItsEnd) {
+  const TensorId id = tensor();
+  fill(id, 16, 0xff);
+  TensorTable::Held* const first = hold(ops::add(view(id), view(id))).value();
+  TensorTable::Held* const second = hold(ops::relu(view(id)).into(view(id))).value();
+  table.deallocate(id).value();
+  EXPECT_EQ(bytes_set(), 16);
+  first->release();
+  EXPECT_EQ(bytes_set(), 16);
+  EXPECT_LT(arena.free_bytes(), arena_bytes);
+  second->release();
+  EXPECT_EQ(bytes_set(), 0);
+  EXPECT_EQ(arena.free_bytes(), arena_bytes);
+}
+
+TEST_F(Tensors, GiveAMessageTheOffsetsOfItsOwnBytesOnly) {
+  const TensorId a = tensor();
+  const TensorId b = tensor({DType::f32, {100}});
+  fill(a, 16, 1);
+  TensorTable::Held* const held = hold(ops::relu(view(a)).into(view(a))).value();
+  EXPECT_EQ(held->offsets()[0], held->offsets()[inputs_max]);
+  EXPECT_EQ(held->offsets()[0] % 64, 0u);
+  EXPECT_EQ(memory[held->offsets()[0]], std::byte{1});
+  EXPECT_EQ(memory[held->offsets()[0] + 16], std::byte{0});
+  held->release();
+  // A view that claims more, or another tensor's place, gets nothing.
+  EXPECT_EQ(hold(ops::relu(view(a, {DType::f32, {100}}))).error(), Errc::invalid_argument);
+  EXPECT_EQ(hold(ops::relu(view(b))).error(), Errc::invalid_argument);
+}
+
+TEST_F(Tensors, OfARefusedMessageAreNotHeld) {
+  const TensorId id = tensor();
+  const TensorId gone = tensor();
+  table.deallocate(gone).value();
+  const auto held = hold(ops::add(view(id), view(gone)));
+  EXPECT_EQ(held.error(), Errc::tensor_not_found);
+  EXPECT_THAT(held.error().text(), HasSubstr("tensor " + std::to_string(gone)));
+  EXPECT_EQ(hold(ops::relu(view(id)).into(view(gone))).error(), Errc::tensor_not_found);
+  table.deallocate(id).value();
+  EXPECT_EQ(table.count(), 0u);
+}
+
+TEST_F(Tensors, WithAWriterAreNotReadAndWithAnyMessageNotWritten) {
+  const TensorId in = tensor();
+  const TensorId out = tensor();
+  std::vector<std::byte> elements(16);
+  TensorTable::Held* const held = hold(ops::relu(view(in)).into(view(out))).value();
+  EXPECT_TRUE(table.try_read(in, elements).value());
+  EXPECT_FALSE(table.try_write(in, elements).value());
+  EXPECT_FALSE(table.try_read(out, elements).value());
+  EXPECT_FALSE(table.try_write(out, elements).value());
+  held->release();
+  EXPECT_TRUE(table.try_write(in, elements).value());
+  EXPECT_TRUE(table.try_read(out, elements).value());
+}
+
+TEST_F(Tensors, DoNotMoveWhileAMessageHoldsThem) {
+  const TensorId hole = tensor();
+  const TensorId held_one = tensor();
+  const TensorId free_one = tensor();
+  fill(free_one, 16, 7);
+  TensorTable::Held* const held = hold(ops::relu(view(held_one))).value();
+  table.deallocate(hole).value();
+  const Defragmentation done = table.defragment().value();
+  EXPECT_EQ(done.tensors_in_use, 1u);
+  EXPECT_EQ(done.tensors_moved, 1u);  // into the hole
+  EXPECT_EQ(done.bytes_moved, 16u);
+  EXPECT_EQ(done.fragmentation_score, 0);
+  EXPECT_EQ(held->offsets()[0], arena_bytes - 128);
+  held->release();
+  std::vector<std::byte> elements(16);
+  ASSERT_TRUE(table.try_read(free_one, elements).value());
+  EXPECT_EQ(std::count(elements.begin(), elements.end(), std::byte{7}), 16);
+}
+
+TEST_F(Tensors, HeldBeyondTheEndOfTheRuntimeTouchNoMemory) {
+  const TensorId id = tensor();
+  fill(id, 16, 0xff);
+  TensorTable::Held* const held = hold(ops::relu(view(id))).value();
+  table.deallocate(id).value();
+  table.close();
+  held->release();
+  EXPECT_EQ(bytes_set(), 16);
+  EXPECT_EQ(table.count(), 0u);
+}
+
+TEST_F(Tensors, OnAGpuHaveCountsThatAreMultiplesOfFour) {
+  TensorTable gpu(arena, BackendTarget::gpu);
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{3, 5}}) {
+    const auto refused = gpu.allocate({DType::f32, shape});
+    EXPECT_EQ(refused.error(), Errc::allocation_failure) << shape.text();
+    EXPECT_THAT(refused.error().text(), HasSubstr("multiple of 4"));
+  }
+  for (const Shape& shape : {Shape{4}, Shape{2, 6}}) EXPECT_TRUE(gpu.allocate({DType::f32, shape}));
+  EXPECT_TRUE(gpu.allocate({DType::i32, {3}})) << "indices are exempt";
+}
+
+}  // namespace
+}  // namespace ringkernel::test
