@@ -111,8 +111,7 @@ inline constexpr DType dtype_of<std::int64_t> = DType::i64;
 
 /// float, std::int32_t or std::int64_t.
 template <class T>
-concept Element = dtype_of<T>
-!= DType::none;
+concept Element = (dtype_of<T> != DType::none);
 
 /// A vector, an array or a span of elements.
 template <class T>
