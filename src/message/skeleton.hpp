@@ -33,7 +33,7 @@ struct Skeleton {
 /// Which parts of the request are resident tensors, as in Plan::residents.
 [[nodiscard]] inline std::uint32_t residents_of(const Request& request) noexcept {
   std::uint32_t residents = request.output != 0 ? result_bit : 0;
-  for (std::uint32_t i = 0; i < inputs_max; ++i)
+  for (std::uint32_t i = 0; i < inputs_max && i < request.input_count; ++i)
     if (request.inputs[i].tensor != 0) residents |= 1u << i;
   return residents;
 }
