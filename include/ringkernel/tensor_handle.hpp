@@ -33,22 +33,12 @@ namespace ringkernel {
 
 namespace detail {
 class TensorState;
-
-/// The element type that C++ numbers are; `none`: bytes, whatever they mean.
-template <class T>
-inline constexpr DType dtype_of = DType::none;
-template <>
-inline constexpr DType dtype_of<float> = DType::f32;
-template <>
-inline constexpr DType dtype_of<std::int32_t> = DType::i32;
-template <>
-inline constexpr DType dtype_of<std::int64_t> = DType::i64;
 }  // namespace detail
 
-/// A vector, an array or a span of floats, of 32-bit or 64-bit integers, or of bytes.
+/// A vector, an array or a span of elements, or of bytes, whatever they mean.
 template <class T>
-concept ElementRange = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> &&
-    (detail::dtype_of<std::ranges::range_value_t<T>> != DType::none ||
+concept ElementOrByteRange = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> &&
+    (Element<std::ranges::range_value_t<T>> ||
      std::same_as<std::ranges::range_value_t<T>, std::byte>);
 
 class Tensor {
@@ -69,14 +59,14 @@ class Tensor {
   /// that is sent meanwhile waits for the copy, not for this wait: where others use the tensor
   /// without a pause, `write` may time out, and a second tensor is the better place.
   /// Errors: E2004 (other elements), E3007 (other count), deadline_exceeded.
-  template <ElementRange Range>
+  template <ElementOrByteRange Range>
   Result<void> write(const Range& elements, std::chrono::nanoseconds timeout = {}) {
-    return copy_in(detail::dtype_of<std::ranges::range_value_t<Range>>,
-                   std::as_bytes(std::span(elements)), timeout);
+    return copy_in(dtype_of<std::ranges::range_value_t<Range>>, std::as_bytes(std::span(elements)),
+                   timeout);
   }
-  template <ElementRange Range>
+  template <ElementOrByteRange Range>
   Result<void> read(Range&& elements, std::chrono::nanoseconds timeout = {}) const {
-    return copy_out(detail::dtype_of<std::ranges::range_value_t<Range>>,
+    return copy_out(dtype_of<std::ranges::range_value_t<Range>>,
                     std::as_writable_bytes(std::span(elements)), timeout);
   }
 
