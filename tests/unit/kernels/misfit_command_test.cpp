@@ -1,0 +1,221 @@
+// Commands whose operands are sound each by itself but do not fit each other: refused, and nothing
+// is written.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+
+#include "support/attributes.hpp"
+#include "unit/kernels/refusal.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+struct Misfit {
+  const char* what;
+  Op op;
+  std::vector<Shape> inputs;
+  OpAttributes attributes;
+  Spoil spoil;
+};
+
+void reshape_operand(rk_operand& operand, const std::vector<rk_u32>& dims) {
+  std::fill_n(operand.dims, rank_max, 1u);
+  std::copy(dims.begin(), dims.end(), operand.dims);
+  operand.rank = static_cast<rk_u8>(dims.size());
+  operand.element_count = std::accumulate(dims.begin(), dims.end(), 1u, std::multiplies<>());
+}
+
+/// Each operand is sound, but they do not fit each other.
+std::vector<Misfit> misfits() {
+  const auto output = [](const std::vector<rk_u32>& dims) {
+    return [dims](rk_command& command) { reshape_operand(command.output, dims); };
+  };
+  const auto mask = [](rk_u32 bits, rk_u32 keepdims = 0) {
+    return [=](rk_command& command) { command.attrs.reduce = {bits, keepdims}; };
+  };
+  const auto permutation = [](rk_u32 first, rk_u32 second) {
+    return [=](rk_command& command) { command.attrs.transpose = {{first, second}}; };
+  };
+  const auto ranges = [](rk_u32 start, rk_u32 step) {
+    return [=](rk_command& command) { command.attrs.slice = {{start}, {step}}; };
+  };
+  const OpAttributes every_second = slicing({.starts = {0}, .ends = {9}, .steps = {2}});
+  return {
+      {"add, other output", Op::add, {{4, 5}, {4, 5}}, {}, output({5, 4})},
+      {"add, smaller output", Op::add, {{4, 5}, {4, 5}}, {}, output({4, 1})},
+      {"add, output of lower rank", Op::add, {{4, 5}, {4, 5}}, {}, output({20})},
+      {"add, output of higher rank", Op::add, {{4, 5}, {4, 5}}, {}, output({1, 4, 5})},
+      {"add, output of higher rank at the end", Op::add, {{4, 5}, {4, 5}}, {}, output({4, 5, 1})},
+      {"add, output 1 for a broadcast", Op::add, {{4, 1}, {1, 5}}, {}, output({1, 5})},
+      {"mul, extents clash",
+       Op::mul,
+       {{4, 5}, {4, 5}},
+       {},
+       [](rk_command& command) {
+         reshape_operand(command.inputs[1], {5, 4});
+       }},
+      {"relu, other output", Op::relu, {{4, 5}}, {}, output({5, 4})},
+      {"relu, smaller output", Op::relu, {{4, 5}}, {}, output({4})},
+      {"copy, other output", Op::copy, {{4, 5}}, {}, output({20})},
+      {"reshape, other count", Op::reshape, {{4, 5}}, shaped({20}), output({19})},
+      {"matmul of vectors",
+       Op::matmul,
+       {{4, 4}, {4, 4}},
+       {},
+       [](rk_command& command) { reshape_operand(command.inputs[0], {16}); }},
+      {"matmul, other K",
+       Op::matmul,
+       {{4, 6}, {6, 4}},
+       {},
+       [](rk_command& command) {
+         reshape_operand(command.inputs[1], {5, 4});
+       }},
+      {"matmul, other M", Op::matmul, {{4, 6}, {6, 4}}, {}, output({2, 4})},
+      {"matmul, other N", Op::matmul, {{4, 6}, {6, 4}}, {}, output({4, 2})},
+      {"matmul, output vector", Op::matmul, {{4, 6}, {6, 4}}, {}, output({4})},
+      {"matmul, other batch", Op::matmul, {{3, 2, 2}, {3, 2, 2}}, {}, output({2, 2, 2})},
+      {"matmul, batch left out", Op::matmul, {{1, 2, 2}, {1, 2, 2}}, {}, output({2, 2})},
+      {"sub, other output", Op::sub, {{4, 5}, {4, 5}}, {}, output({5, 4})},
+      {"div, smaller output", Op::div, {{4, 5}, {4, 5}}, {}, output({4, 1})},
+      {"neg, other output", Op::neg, {{4, 5}}, {}, output({5, 4})},
+      {"exp, smaller output", Op::exp, {{4, 5}}, {}, output({4})},
+      {"log, other rank", Op::log, {{4, 5}}, {}, output({20})},
+      {"sum, mask beyond the rank", Op::sum, {{4, 5}}, reducing({0}), mask(5)},
+      {"sum, mask of all bits", Op::sum, {{4, 5}}, reducing({}), mask(~0u)},
+      {"sum, no mask", Op::sum, {{4, 5}}, reducing({0}), mask(0)},
+      {"sum, mask of the other dim", Op::sum, {{4, 5}}, reducing({0}), mask(2)},
+      {"sum, keepdims flipped", Op::sum, {{4, 5}}, reducing({0}), mask(1, 1)},
+      {"sum, keepdims 2", Op::sum, {{4, 5}}, reducing({0}, true), mask(1, 2)},
+      {"mean, output longer", Op::mean, {{4, 5}}, reducing({}), output({1})},
+      {"mean, output of higher rank", Op::mean, {{4, 5}}, reducing({0}), output({5, 1})},
+      {"sum_all, partial mask", Op::sum_all, {{4, 5}}, {}, mask(1)},
+      {"sum_all, partial mask and its sums",
+       Op::sum_all,
+       {{4, 1}},
+       {},
+       [](rk_command& command) {
+         command.attrs.reduce.axis_mask = 1;
+         reshape_operand(command.output, {1});
+       }},
+      {"sum_all, keeps dims", Op::sum_all, {{4, 5}}, {}, mask(3, 1)},
+      {"mean_all, partial mask", Op::mean_all, {{4, 5}}, {}, mask(1)},
+      {"dot, other K",
+       Op::dot,
+       {{4, 6}, {6}},
+       {},
+       [](rk_command& command) { reshape_operand(command.inputs[1], {5}); }},
+      {"dot of a scalar",
+       Op::dot,
+       {{1}, {1}},
+       {},
+       [](rk_command& command) { reshape_operand(command.inputs[0], {}); }},
+      {"dot of rank 3",
+       Op::dot,
+       {{4, 6}, {6}},
+       {},
+       [](rk_command& command) {
+         reshape_operand(command.inputs[0], {2, 2, 6});
+       }},
+      {"dot, output of another rank", Op::dot, {{6}, {6}}, {}, output({1})},
+      {"dot, fewer rows", Op::dot, {{4, 6}, {6}}, {}, output({3})},
+      {"dot, fewer columns", Op::dot, {{6}, {6, 4}}, {}, output({3})},
+      {"expand_dims, other count", Op::expand_dims, {{4, 5}}, reducing({0}), output({1, 4, 4})},
+      {"squeeze, other count", Op::squeeze, {{4, 1}}, reducing({1}), output({3})},
+      {"transpose, extents not swapped",
+       Op::transpose,
+       {{4, 5}},
+       permuting({1, 0}),
+       output({4, 5})},
+      {"transpose, output of another rank",
+       Op::transpose,
+       {{4, 5}},
+       permuting({1, 0}),
+       output({20})},
+      {"transpose, a dim twice", Op::transpose, {{4, 4}}, permuting({1, 0}), permutation(0, 0)},
+      {"transpose, a dim beyond the rank",
+       Op::transpose,
+       {{4, 4}},
+       permuting({1, 0}),
+       permutation(1, 2)},
+      {"transpose, a dim beyond all",
+       Op::transpose,
+       {{4, 4}},
+       permuting({1, 0}),
+       permutation(~0u, 0)},
+      {"index, output of a higher rank", Op::index, {{4, 5}}, indexing({1, 1}), output({1})},
+      {"slice, output of another rank", Op::slice, {{9}}, every_second, output({5, 1})},
+      {"slice, step 0", Op::slice, {{9}}, every_second, ranges(0, 0)},
+      {"slice, longer step", Op::slice, {{9}}, every_second, ranges(0, 3)},
+      {"slice, longest step", Op::slice, {{9}}, every_second, ranges(0, ~0u)},
+      {"slice, later start", Op::slice, {{9}}, every_second, ranges(1, 2)},
+      {"slice, latest start", Op::slice, {{9}}, every_second, ranges(~0u, 2)},
+  };
+}
+
+/// Images [2, 5, 6, 3] and a filter [3, 2, 3, 4], strides 1 and pads 1: output [2, 5, 7, 4].
+std::vector<Misfit> conv2d_misfits() {
+  const auto row = [](const char* what, const Spoil& spoil) {
+    return Misfit{what,
+                  Op::conv2d,
+                  {{2, 5, 6, 3}, {3, 2, 3, 4}},
+                  sliding({1, 1}, Padding::custom, {1, 1, 1, 1}),
+                  spoil};
+  };
+  const auto output = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.output, dims); });
+  };
+  const auto images = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.inputs[0], dims); });
+  };
+  const auto filter = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.inputs[1], dims); });
+  };
+  const auto stride = [&](const char* what, std::size_t axis, rk_u32 value) {
+    return row(what, [=](rk_command& command) { command.attrs.conv2d.strides[axis] = value; });
+  };
+  const auto pad = [&](const char* what, std::size_t side, rk_u32 value) {
+    return row(what, [=](rk_command& command) { command.attrs.conv2d.pads[side] = value; });
+  };
+  return {images("rank 3", {10, 6, 3}),
+          images("rank 5", {1, 2, 5, 6, 3}),
+          images("fewer images", {1, 5, 6, 3}),
+          images("fewer channels", {2, 5, 6, 1}),
+          images("fewer rows", {2, 4, 6, 3}),
+          images("fewer columns", {2, 5, 5, 3}),
+          filter("rank 3", {6, 3, 4}),
+          filter("fewer rows", {2, 2, 3, 4}),
+          filter("fewer columns", {3, 1, 3, 4}),
+          filter("fewer outputs", {3, 2, 3, 3}),
+          filter("more rows than the padded image", {8, 1, 3, 1}),
+          output("rank 3", {10, 7, 4}),
+          output("fewer images", {1, 5, 7, 4}),
+          output("fewer rows", {2, 4, 7, 4}),
+          output("fewer columns", {2, 5, 6, 4}),
+          output("fewer channels", {2, 5, 7, 3}),
+          stride("vertical stride 0", 0, 0),
+          stride("horizontal stride 0", 1, 0),
+          stride("vertical stride 2", 0, 2),
+          stride("largest horizontal stride", 1, 0xffffffff),
+          pad("no zeros on top", 0, 0),
+          pad("more zeros at the bottom", 1, 2),
+          pad("padded columns beyond 32 bits", 2, 0xffffffff),
+          pad("largest pad on the right", 3, 0xfffffff8)};
+}
+
+TEST(HostileCommand, MustHaveShapesThatFitTheOp) {
+  std::vector<Misfit> all = misfits();
+  std::ranges::move(conv2d_misfits(), std::back_inserter(all));
+  for (const Misfit& misfit : all) {
+    SCOPED_TRACE(misfit.what);
+    std::vector<Tensor> inputs;
+    for (const Shape& shape : misfit.inputs) inputs.push_back(ones(shape));
+    expect_refusal(HandBuiltMessage(misfit.op, inputs, misfit.attributes),
+                   refusal(Errc::bad_shape, static_cast<rk_u64>(misfit.op)), misfit.spoil);
+  }
+}
+
+}  // namespace
+}  // namespace ringkernel::test
