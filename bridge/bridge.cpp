@@ -17,7 +17,11 @@ constexpr std::uint64_t sleep_ns_max = 3600ull * 1'000'000'000;
 
 }  // namespace
 
-Bridge::Bridge(const Clock& clock, const IdleLimits& idle) : clock_(clock), idle_(idle) {}
+Bridge::Bridge(const Clock& clock, const IdleLimits& idle) : clock_(clock), idle_(idle) {
+  // An io_context opens its descriptors for its first timer. Here, and not at the first sleep: a
+  // runtime has all of them from the beginning, and a lack of them fails where it is opened.
+  const boost::asio::steady_timer first(io_context_);
+}
 
 Bridge::~Bridge() { stop(); }
 
