@@ -13,7 +13,7 @@ namespace ringkernel::bridge {
 inline constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
 
 /// A deadline that begins to run when somebody first looks at it: who gets his answer before that
-/// never asks for the time, which costs as much as half a message.
+/// never asks for the time, which takes 20 to 45 ns by machine.
 ///
 /// Threading: one thread.
 class Timeout {

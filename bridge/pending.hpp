@@ -141,7 +141,7 @@ class Pending {
   std::atomic<std::uint32_t> used_max_{0};  // slots at and above were never taken
 };
 
-// What every message passes through; inline, because a call costs as much as each of them.
+// What every message passes through: inline, because each does hardly more than a function call.
 
 inline std::optional<MessageId> Pending::acquire(Receiver receiver, std::uint64_t deadline_ns,
                                                  Completion* completion, bool assisted) {
