@@ -76,9 +76,9 @@ void Bridge::watch(std::unique_ptr<Watch> watch) {
   if (stopping_.load(std::memory_order_acquire)) (void)poll_watches();
 }
 
-std::size_t Bridge::do_work() { return serve_channels() + poll_watches(); }
+std::size_t Bridge::do_work() { return serve_channels(Drain::needed) + poll_watches(); }
 
-std::size_t Bridge::serve_channels() {
+std::size_t Bridge::serve_channels(Drain drain) {
   const std::unique_lock lock(duty_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
   const std::uint64_t now_ns = clock_.now_ns();
@@ -87,6 +87,8 @@ std::size_t Bridge::serve_channels() {
     served.executor->check();
     (void)served.executor->poll_outputs([&](std::uint32_t kernel) {
       if (kernel >= served.channels.size() || served.channels[kernel] == nullptr) return true;
+      // A thread that drains for itself would only be got in the way of, and the loop never sleep.
+      if (drain == Drain::needed && !served.channels[kernel]->needs_bridge()) return false;
       const auto delivered = served.channels[kernel]->try_drain();
       work += delivered.value_or(0);
       return delivered.has_value();  // somebody else leads: look again next time

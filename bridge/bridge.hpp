@@ -50,8 +50,11 @@ class Bridge final : public Nudge {
   /// One duty cycle: outputs, queues, deadlines, slices that ended with work left, watches. Returns
   /// how much it did; 0 = idle. Never blocks.
   std::size_t do_work();
-  /// The same without the watches: for a thread that waits for messages of any channel.
-  std::size_t serve_channels();
+  /// Which channels a duty cycle drains: those that need the bridge, or, for a thread that waits
+  /// for the answers of any channel, all.
+  enum class Drain : std::uint8_t { needed, all };
+  /// The same without the watches.
+  std::size_t serve_channels(Drain drain);
 
   /// Wakes the loop if it sleeps. The caller stands behind a full fence.
   void nudge() noexcept override;

@@ -142,7 +142,8 @@ class Channel {
                                          Completion* completion, Executor::Wake how, Write&& write);
 
   /// Puts messages for the mailbox straight into the ring with one publication: `describe(i)` gives
-  /// the envelope of message i as a Result, `write(i, std::byte*)` fills its payload. Returns how
+  /// the envelope of message i as a Result<const Envelope*>, which the next may overwrite,
+  /// `write(i, std::byte*)` fills its payload. Returns how
   /// many of the `count` it accepted, from the first on: 0 if there is no room in the ring at the
   /// moment.
   /// Errors: those of `submit` and `describe` for the first message; later ones only end the batch.
@@ -177,6 +178,10 @@ class Channel {
   /// The next mailbox outcome. One with id 0 is no message's: deadline_exceeded, or the reason of
   /// `fail_all` when the mailbox is empty.
   [[nodiscard]] Outcome receive(Timeout timeout);
+  /// Calls `give(Outcome&&)` for the mailbox outcomes that are there, at least one and at most
+  /// `count`. Returns how many. Errors: as `receive`.
+  template <class Give>
+  [[nodiscard]] Result<std::size_t> receive_some(std::size_t count, Timeout timeout, Give&& give);
 
   /// Calls `completion` with the next mailbox outcome. Returns a ticket for `stop_receiving`.
   std::uint64_t receive_later(Completion* completion, std::uint64_t deadline_ns);
@@ -271,7 +276,10 @@ class Channel {
   bool drop_oldest(Ended& ended);                                                        // (send)
   /// Counts the message in. True if its deadline is the next one.
   bool accept(Receiver receiver, const Envelope& envelope) noexcept;  // (send)
-  void after_submit(Executor::Wake how, bool deadline_lowered) noexcept;
+  /// Whether the sender has to go on and launch a slice, without the lock; then it is counted in.
+  /// A full fence: what it published comes before what it reads next.
+  bool must_launch(Executor::Wake how) noexcept;  // (send)
+  void after_submit(Executor::Wake how, bool launch, bool deadline_lowered) noexcept;
   void finish_ended(Ended& ended);
 
   // channel_receive.cpp; the consume lock is held by the caller of those marked (consume)
@@ -284,8 +292,17 @@ class Channel {
   void end(MessageId id, const Error& error);
   void to_mailbox(std::span<const MessageId> ids);
   std::optional<MessageId> pop_mailbox();
+  /// Waits for mailbox outcomes and takes as many as there are, at most `ids.size()`.
+  Result<std::size_t> await_mailbox(std::span<MessageId> ids, Timeout timeout);
   static Outcome no_message(const Error& reason);
   Outcome take(MessageId id);
+  template <class Slots>
+  Outcome take(MessageId id, Slots& slots) {
+    Slot& slot = pending_.slot(id);
+    Outcome outcome = std::move(slot.outcome);
+    slots.release(slot);
+    return outcome;
+  }
 
   // channel_chores.cpp
   void room_made() noexcept;
@@ -312,7 +329,7 @@ class Channel {
   std::uint64_t next_ticket_ = 1;
   bool closed_ = false;
   Error close_reason_;
-  std::uint64_t senders_in_ = 0;  // accepted a message and went on to wake the executor
+  std::uint64_t senders_in_ = 0;               // accepted a message and went on to launch a slice
   std::atomic<std::uint64_t> senders_out_{0};  // of these, are done with it
 
   alignas(64) TryLock consume_lock_;
@@ -349,6 +366,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
   Ended ended;
   std::optional<MessageId> id;
   bool deadline_lowered = false;
+  bool launch = false;
   {
     const std::lock_guard lock(send_mutex_);
     RK_TRY(header, claim_record(envelope));
@@ -367,7 +385,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
       write(payload.data());
       enqueue(*id, envelope, std::move(payload));
     }
-    if (id) ++senders_in_;
+    if (id) launch = must_launch(how);
   }
   finish_ended(ended);
   if (!id) {
@@ -382,7 +400,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     return Error(Errc::queue_full,
                  "all " + std::to_string(limits_.in_flight_max) + " in-flight places are taken");
   }
-  after_submit(how, deadline_lowered);
+  after_submit(how, launch, deadline_lowered);
   return *id;
 }
 
@@ -394,6 +412,7 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
   std::size_t taken = 0;
   std::size_t accepted = 0;
   bool deadline_lowered = false;
+  bool launch = false;
   Result<void> result;
   {
     const std::lock_guard lock(send_mutex_);
@@ -403,29 +422,41 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
       slots[taken] = *index;
     }
     for (; accepted < taken; ++accepted) {
-      Result<Envelope> envelope = describe(accepted);
+      const Result<const Envelope*> envelope = describe(accepted);
       Result<rk_record_header*> header =
-          envelope ? claim_record(*envelope) : Result<rk_record_header*>(envelope.error());
+          envelope ? claim_record(**envelope) : Result<rk_record_header*>(envelope.error());
       if (!header) result = header.error();
       if (!header || *header == nullptr) break;
       const MessageId id =
-          pending_.arm(slots[accepted], Receiver::mailbox, envelope->deadline_ns, nullptr);
-      deadline_lowered |= accept(Receiver::mailbox, *envelope);
+          pending_.arm(slots[accepted], Receiver::mailbox, (*envelope)->deadline_ns, nullptr);
+      deadline_lowered |= accept(Receiver::mailbox, **envelope);
       write(accepted, reinterpret_cast<std::byte*>(*header + 1));
-      commit_record(*header, *envelope, id);
+      commit_record(*header, **envelope, id);
     }
     if (accepted != 0) {
       publish_records();
-      ++senders_in_;
+      launch = must_launch(Executor::Wake::launch);
     }
     for (std::size_t unused = accepted; unused < taken; ++unused) pending_.give_back(slots[unused]);
   }
   if (accepted != 0) {
-    after_submit(Executor::Wake::launch, deadline_lowered);
+    after_submit(Executor::Wake::launch, launch, deadline_lowered);
     return accepted;
   }
   if (!result) return std::move(result).error();
   return std::size_t{0};
+}
+
+template <class Give>
+Result<std::size_t> Channel::receive_some(std::size_t count, Timeout timeout, Give&& give) {
+  std::array<MessageId, batch_max> ids;
+  RK_TRY(received, await_mailbox(std::span(ids).first(std::min(count, batch_max)), timeout));
+  {
+    Pending::Chain taken(pending_);
+    for (std::size_t i = 0; i < received; ++i) give(take(ids[i], taken));
+  }
+  room_made();
+  return received;
 }
 
 }  // namespace ringkernel::bridge

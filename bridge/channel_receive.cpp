@@ -171,9 +171,7 @@ bool Channel::try_retire() {
 // --- waiting for one outcome ------------------------------------------------------------------
 
 Outcome Channel::take(MessageId id) {
-  Slot& slot = pending_.slot(id);
-  Outcome outcome = std::move(slot.outcome);
-  pending_.release(slot);
+  Outcome outcome = take(id, pending_);
   room_made();
   return outcome;
 }
@@ -288,22 +286,30 @@ std::optional<MessageId> Channel::pop_mailbox() {
 }
 
 Outcome Channel::receive(Timeout timeout) {
+  MessageId id = 0;
+  const Result<std::size_t> received = await_mailbox({&id, 1}, timeout);
+  return received ? take(id) : no_message(received.error());
+}
+
+Result<std::size_t> Channel::await_mailbox(std::span<MessageId> ids, Timeout timeout) {
   std::uint64_t start_ns = 0;
   for (;;) {
     {
-      std::unique_lock lock(mailbox_mutex_);
-      if (const auto id = pop_mailbox()) {
-        lock.unlock();
-        return take(*id);
+      const std::lock_guard lock(mailbox_mutex_);
+      const std::size_t count = std::min(mailbox_.size(), ids.size());
+      if (count != 0) {
+        const auto end = mailbox_.begin() + static_cast<std::ptrdiff_t>(count);
+        std::copy(mailbox_.begin(), end, ids.begin());
+        mailbox_.erase(mailbox_.begin(), end);
+        return count;
       }
-      if (mailbox_closed_) return no_message(mailbox_close_reason_);
+      if (mailbox_closed_) return mailbox_close_reason_;
     }
     if (try_drain().value_or(0) != 0) continue;
     const std::uint64_t now_ns = clock_.now_ns();
     if (start_ns == 0) start_ns = now_ns;
     const std::uint64_t deadline_ns = timeout.deadline_ns(now_ns);
-    if (now_ns >= deadline_ns)
-      return no_message(Error(Errc::deadline_exceeded, "no message came in time"));
+    if (now_ns >= deadline_ns) return Error(Errc::deadline_exceeded, "no message came in time");
     try_chores();
     if (!idle() && now_ns - start_ns < limits_.spin_ns) {
       cpu_pause();

@@ -112,9 +112,17 @@ void Channel::enqueue(MessageId id, const Envelope& envelope, MessageBuffer payl
   queued_.fetch_add(1);
 }
 
-void Channel::after_submit(Executor::Wake how, bool deadline_lowered) noexcept {
-  executor_.wake(how);  // holds the full fence that orders what needs_bridge reads
-  senders_out_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in try_retire
+bool Channel::must_launch(Executor::Wake how) noexcept {
+  const bool launch = executor_.must_launch(how);
+  if (launch) ++senders_in_;
+  return launch;
+}
+
+void Channel::after_submit(Executor::Wake how, bool launch, bool deadline_lowered) noexcept {
+  if (launch) {
+    executor_.launch(how);
+    senders_out_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in try_retire
+  }
   nudge_if_needed(deadline_lowered);
 }
 
@@ -235,7 +243,8 @@ Result<void> Channel::wait_for_room(std::uint64_t deadline_ns) {
 }
 
 void Channel::room_made() noexcept {
-  full_fence();  // pairs with the fence in wait_for_room
+  if (limits_.policy != Policy::block) return;  // nobody waits for room
+  full_fence();                                 // pairs with the fence in wait_for_room
   if (room_waiters_.load(std::memory_order_relaxed) == 0) return;
   {
     const std::lock_guard lock(room_mutex_);

@@ -142,19 +142,24 @@ void Executor::ring(std::uint32_t kernel) noexcept {
   atomic(word).store(next != 0 ? next : 1, std::memory_order_release);
 }
 
-void Executor::wake(Wake how) noexcept {
+bool Executor::must_launch(Wake how) noexcept {
   // Either this load sees that the last slice has parked, or that slice's last look at the
   // doorbells, behind its own full fence, sees what was rung before this fence.
   full_fence();
   const std::uint32_t parked = atomic(device_->parked_slice).load(std::memory_order_acquire);
+  const std::uint32_t launched = launched_.load(std::memory_order_relaxed);  // launch decides
+  if (parked == launched) return true;
+  // The caller would rather run slices itself than talk to another core: ask the resident one to
+  // go. relaxed: the word stands alone; the slice goes when it has nothing left to do.
+  if (how == Wake::run_on_caller)
+    atomic(host_->yield_slice).store(launched, std::memory_order_relaxed);
+  return false;
+}
+
+void Executor::launch(Wake how) noexcept {
+  // Another sender may have launched it, and that slice may run.
   std::uint32_t launched = launched_.load(std::memory_order_relaxed);  // the CAS decides
-  if (parked != launched) {
-    // The caller would rather run slices itself than talk to another core: ask the resident one to
-    // go. relaxed: the word stands alone; the slice goes when it has nothing left to do.
-    if (how == Wake::run_on_caller)
-      atomic(host_->yield_slice).store(launched, std::memory_order_relaxed);
-    return;
-  }
+  if (atomic(device_->parked_slice).load(std::memory_order_acquire) != launched) return;
   // Of several senders that see "parked", one launches. acq_rel: the winner's write of the eager
   // slice number comes behind the winner before it.
   if (launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel))

@@ -82,7 +82,13 @@ class Executor {
   enum class Wake : std::uint8_t { launch, run_on_caller };
   /// Makes sure that a slice will see what was rung: launches the next one if the last one has
   /// parked, or runs it right here if asked and possible.
-  void wake(Wake how) noexcept;
+  void wake(Wake how) noexcept {
+    if (must_launch(how)) launch(how);
+  }
+  /// The two halves of `wake`. The first is a full fence behind `ring`; true: the last slice has
+  /// parked, and the caller has to go on with the second.
+  [[nodiscard]] bool must_launch(Wake how) noexcept;
+  void launch(Wake how) noexcept;
 
   /// Whether the last slice that was launched has parked.
   [[nodiscard]] bool parked() const noexcept;

@@ -4,7 +4,7 @@
 
 namespace ringkernel::bridge {
 
-Pending::Pending(std::uint32_t slot_count) : slots_(slot_count), free_(slot_count) {
+Pending::Pending(std::uint32_t slot_count) : slots_(slot_count) {
   RK_ASSERT(slot_count > 0 && slot_count <= slots_max, "pending slots out of range");
 }
 

@@ -16,12 +16,12 @@
 #pragma once
 
 #include <atomic>
-#include <boost/lockfree/stack.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <semaphore>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ringkernel/limits.hpp"
@@ -63,6 +63,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> deadline_ns{0};
   std::atomic<Receiver> receiver{Receiver::waiter};
   std::atomic<bool> assisted{false};  // counted in Channel::assisted_; who takes it, uncounts
+  std::uint32_t next_free = 0;        // while it is free
   Completion* completion = nullptr;
   std::binary_semaphore wake_up{0};
   Outcome outcome;
@@ -87,11 +88,12 @@ class Pending {
   [[nodiscard]] std::optional<std::uint32_t> take_index();
   [[nodiscard]] MessageId arm(std::uint32_t index, Receiver receiver, std::uint64_t deadline_ns,
                               Completion* completion, bool assisted = false) noexcept;
-  void give_back(std::uint32_t index) noexcept { free_.bounded_push(index); }
+  void give_back(std::uint32_t index) noexcept { give_back(index, index); }
 
   /// Whether `acquire` would find a slot; holds until the next `acquire`.
   [[nodiscard]] bool available() const noexcept {
-    return !free_.empty() || used_max_.load(std::memory_order_relaxed) < slots_.size();
+    return taken_ != no_slot || free_.load(std::memory_order_relaxed) != no_slot ||
+           used_max_.load(std::memory_order_relaxed) < slots_.size();
   }
 
   /// Wins the slot for the caller, who writes `outcome` and calls `finish`. nullptr: the message
@@ -103,6 +105,29 @@ class Pending {
 
   /// Gives the slot back. The caller has claimed it, or is its waiter after `done`.
   void release(Slot& slot) noexcept;
+
+  /// Slots to be given back together, with one exchange of the list's head.
+  class Chain {
+   public:
+    explicit Chain(Pending& pending) noexcept : pending_(pending) {}
+    Chain(const Chain&) = delete;
+    Chain& operator=(const Chain&) = delete;
+    ~Chain() {
+      if (first_ != no_slot) pending_.give_back(first_, last_);
+    }
+    /// As Pending::release.
+    void release(Slot& slot) noexcept {
+      const std::uint32_t index = pending_.reset(slot);
+      slot.next_free = first_;
+      if (first_ == no_slot) last_ = index;
+      first_ = index;
+    }
+
+   private:
+    Pending& pending_;
+    std::uint32_t first_ = no_slot;
+    std::uint32_t last_ = no_slot;
+  };
 
   /// The slot of an id, whatever its generation.
   [[nodiscard]] Slot& slot(MessageId id) noexcept { return slots_[id & 0xffff]; }
@@ -136,8 +161,18 @@ class Pending {
     done_phase = 4
   };
 
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+  /// Ends what the slot was used for. Its index.
+  std::uint32_t reset(Slot& slot) noexcept;
+  /// The slots from `first` on, each naming the next, up to `last`.
+  void give_back(std::uint32_t first, std::uint32_t last) noexcept;
+
   std::vector<Slot> slots_;
-  boost::lockfree::stack<std::uint32_t, boost::lockfree::fixed_sized<true>> free_;  // given back
+  // Free slots, each naming the next: pushed by anybody, taken as a whole by the one thread that
+  // acquires, so that no index can come back behind a compare-and-swap's back.
+  std::atomic<std::uint32_t> free_{no_slot};
+  std::uint32_t taken_ = no_slot;           // what is left of the last list; acquire's own
   std::atomic<std::uint32_t> used_max_{0};  // slots at and above were never taken
 };
 
@@ -151,10 +186,12 @@ inline std::optional<MessageId> Pending::acquire(Receiver receiver, std::uint64_
 }
 
 inline std::optional<std::uint32_t> Pending::take_index() {
-  std::uint32_t index = 0;
-  if (free_.pop(index)) return index;
+  // acquire: the slots' `next_free`; pairs with the release in give_back
+  if (taken_ == no_slot && free_.load(std::memory_order_relaxed) != no_slot)
+    taken_ = free_.exchange(no_slot, std::memory_order_acquire);
+  if (taken_ != no_slot) return std::exchange(taken_, slots_[taken_].next_free);
   // A slot that was never used. relaxed: the caller is the only thread that writes the count.
-  index = used_max_.load(std::memory_order_relaxed);
+  const std::uint32_t index = used_max_.load(std::memory_order_relaxed);
   if (index == slots_.size()) return std::nullopt;
   // release: pairs with the acquire in for_each_armed and in_use
   used_max_.store(index + 1, std::memory_order_release);
@@ -197,13 +234,24 @@ inline void Pending::finish(Slot& slot, bool asleep) noexcept {
   if (asleep) slot.wake_up.release();
 }
 
-inline void Pending::release(Slot& slot) noexcept {
+inline std::uint32_t Pending::reset(Slot& slot) noexcept {
   const std::uint64_t generation = slot.word.load(std::memory_order_relaxed) & ~std::uint64_t{0xff};
   slot.outcome.payload = MessageBuffer();
   slot.outcome.detail.clear();
   slot.word.store(generation | free,
                   std::memory_order_release);  // the free list publishes the rest
-  free_.bounded_push(static_cast<std::uint32_t>(&slot - slots_.data()));
+  return static_cast<std::uint32_t>(&slot - slots_.data());
+}
+
+inline void Pending::release(Slot& slot) noexcept { give_back(reset(slot)); }
+
+inline void Pending::give_back(std::uint32_t first, std::uint32_t last) noexcept {
+  std::uint32_t head = free_.load(std::memory_order_relaxed);  // the CAS decides
+  do {
+    slots_[last].next_free = head;
+    // release: the slots; pairs with the exchange in take_index
+  } while (!free_.compare_exchange_weak(head, first, std::memory_order_release,
+                                        std::memory_order_relaxed));
 }
 
 inline bool Pending::done(MessageId id) const noexcept {

@@ -41,6 +41,7 @@ typedef struct rk_slice {
   rk_u32 seen_lines;                 /* lines of `seen` that hold something */
   rk_u32 seen[RK_KERNELS_MAX];       /* epochs of the input doorbells seen last */
   rk_u32 work[RK_KERNELS_MAX / 32u]; /* bit i: kernel i has to be visited */
+  rk_u32 left;                       /* not 0: the last pass left such bits behind */
 } rk_slice;
 
 RK_INLINE rk_u32 rk_region_acceptable(rk_u64 offset, rk_u64 bytes, rk_u64 arena_bytes) {
@@ -214,7 +215,7 @@ RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
   }
   rk_input input = rk_input_open(slice->arena, host->input_ring, host->input_capacity);
   rk_output output = rk_output_open(slice->arena, host->output_ring, host->output_capacity);
-  rk_input_prefetch(&input, device->last_record_bytes);
+  if (!slice->eager) rk_input_prefetch(&input, device->last_record_bytes);
   const rk_u32 budget = slice->host->drain_records_max;
   rk_u32 ring_fault = RK_FAULT_NONE;
   rk_u32 again = 0;
@@ -232,7 +233,7 @@ RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
     RK_GLOBAL rk_record_header* reply = rk_claim_or_wait(slice, kernel, &output, reply_bytes);
     if (reply == 0) break;
     rk_answer(slice, kernel, &output, request, reply, fault);
-    device->last_record_bytes = request->length;
+    if (device->last_record_bytes != request->length) device->last_record_bytes = request->length;
     rk_input_pop(&input, request->length);
     ++taken;
   }
@@ -280,6 +281,7 @@ RK_INLINE rk_u32 rk_slice_work_hot(rk_slice* slice) {
 RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
   const rk_u32 words = (rk_slice_kernels(slice) + 31u) / 32u;
   rk_u32 worked = rk_slice_work_hot(slice);
+  slice->left = 0;
   for (rk_u32 word = 0; word < words; ++word) {
     if (slice->work[word] == 0) continue;
     worked = 1;
@@ -287,6 +289,7 @@ RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
       const rk_u32 bit = rk_lowest_bit(marked);
       if (rk_visit(slice, word * 32u + bit) == 0) slice->work[word] &= ~(1u << bit);
     }
+    slice->left |= slice->work[word];
   }
   return worked;
 }
@@ -297,14 +300,16 @@ RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked, rk_u32 i
   if (rk_load_relaxed_u32(&slice->host->stop) != 0) return RK_SLICE_STOP;
   if (!worked) {
     if (rk_load_relaxed_u32(&slice->host->yield_slice) == slice->number) return RK_SLICE_YIELD;
-    if (slice->eager || idle_polls >= rk_load_relaxed_u32(&slice->host->idle_polls_max))
-      return RK_SLICE_IDLE;
-    return 0;
+    return slice->eager || idle_polls >= rk_load_relaxed_u32(&slice->host->idle_polls_max)
+               ? RK_SLICE_IDLE
+               : 0;
   }
   const rk_u32 limit =
       slice->eager ? RK_EAGER_RECORDS_MAX : rk_load_relaxed_u32(&slice->host->slice_records_max);
   const rk_u64 handled = slice->records - slice->records_at_start;
-  return limit != 0 && handled >= limit ? RK_SLICE_BUDGET : 0;
+  if (limit != 0 && handled >= limit) return RK_SLICE_BUDGET;
+  // Not one more idle poll: parking looks at the doorbells once more.
+  return slice->eager && slice->left == 0 ? RK_SLICE_IDLE : 0;
 }
 
 RK_INLINE void rk_slice_heartbeat(const rk_slice* slice) {

@@ -177,6 +177,8 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
   if (output_count == 0) return RK_FAULT_NONE;
   const rk_u32 fault = rk_bind_output(message, args);
   if (fault != RK_FAULT_NONE) return fault;
+  // The reply is no place where an operand of this message may lie.
+  if (args->command->output.place == RK_PLACE_MESSAGE) return RK_FAULT_NONE;
   return rk_output_is_separate(args, input_count) ? RK_FAULT_NONE : RK_FAULT_bad_operand;
 }
 

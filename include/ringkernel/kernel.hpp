@@ -128,6 +128,13 @@ class Kernel {
   /// mailbox is empty, the reason.
   [[nodiscard]] Result<Reply> receive(std::chrono::nanoseconds timeout);
 
+  /// The outcomes that are there, in their order, at least one and at most `outcomes.size()`; waits
+  /// for the first. For pipelines, like `send_all`. Returns how many it wrote; each is a reply, or
+  /// the error of its message. Whatever `outcomes` held is gone. Errors: those of `receive` that
+  /// are no message's.
+  [[nodiscard]] Result<std::size_t> receive_some(std::span<Result<Reply>> outcomes,
+                                                 std::chrono::nanoseconds timeout);
+
   /// Completes when the message is accepted. Signature: void(error_code, MessageId).
   template <class Content, class Token>
   auto async_send(const Content& content, const SendOptions& options, Token&& token) {

@@ -49,7 +49,9 @@ struct Request {
 class Reply {
  public:
   Reply() noexcept = default;
-  Reply(MessageId id, MessageBuffer bytes, TensorView tensor) noexcept
+  explicit Reply(MessageId id, MessageBuffer bytes = {}) noexcept
+      : id_(id), bytes_(std::move(bytes)) {}
+  Reply(MessageId id, MessageBuffer bytes, const TensorView& tensor) noexcept
       : id_(id), bytes_(std::move(bytes)), tensor_(tensor) {}
 
   [[nodiscard]] MessageId id() const noexcept { return id_; }

@@ -22,16 +22,15 @@ class MessageBuffer {
   /// Uninitialised. Throws std::bad_alloc.
   explicit MessageBuffer(std::size_t bytes);
   MessageBuffer(MessageBuffer&& other) noexcept
-      : block_(std::exchange(other.block_, nullptr)),
-        data_(std::exchange(other.data_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   MessageBuffer& operator=(MessageBuffer&& other) noexcept {
-    std::swap(block_, other.block_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~MessageBuffer();
+  ~MessageBuffer() {
+    if (data_ != nullptr) free(data_, bytes_);
+  }
 
   [[nodiscard]] std::byte* data() noexcept { return data_; }
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }
@@ -39,7 +38,8 @@ class MessageBuffer {
   [[nodiscard]] std::span<const std::byte> span() const noexcept { return {data_, bytes_}; }
 
  private:
-  void* block_ = nullptr;
+  static void free(std::byte* data, std::size_t bytes) noexcept;
+
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -98,6 +98,7 @@ struct OpInfo {
   std::uint32_t input_count;
   OperandTypes types;
   std::string_view rule;
+  bool reads_attributes;  ///< otherwise what its attributes say makes no difference
 };
 
 /// All rows, in the order of ops.def.

@@ -48,6 +48,7 @@ RK_INLINE rk_u32 rk_odometer_run(const rk_odometer* walk) {
 
 /// Steps dims `first` and outwards to the next index; 0 when it has come round to the first one.
 RK_INLINE rk_u32 rk_odometer_next(rk_odometer* walk, rk_u32 first) {
+  if (first >= walk->rank) return 0;  // the usual case, before what the loop wants to prepare
   for (rk_u32 dim = first; dim < walk->rank; ++dim) {
     walk->a += walk->a_strides[dim];
     walk->b += walk->b_strides[dim];

@@ -58,11 +58,15 @@ void encode(const Plan& plan, const Request& request, const Offsets& offsets,
 [[nodiscard]] const TensorDesc& result_of(const Plan& plan) noexcept;
 
 /// Verifies a reply's FlatBuffer like any foreign bytes and gives its tensor, which borrows them.
-/// With the plan of its request, a reply that is byte for byte the one asked for, but for its data,
-/// costs a comparison.
 /// Errors: truncated_message, malformed_message, message_too_large.
-[[nodiscard]] Result<TensorView> read_reply(std::span<const std::byte> payload,
-                                            const Plan* plan = nullptr);
+[[nodiscard]] Result<TensorView> read_reply(std::span<const std::byte> payload);
+
+/// Whether the reply is byte for byte the one that the request asked for, but for its data, which
+/// begin at `plan.prefix_bytes`: verifying it would find nothing.
+[[nodiscard]] bool is_reply_to(const Plan& plan, std::span<const std::byte> payload) noexcept;
+
+/// What such a reply holds: the result, or nothing if that went into a resident tensor.
+[[nodiscard]] const TensorDesc& reply_of(const Plan& plan) noexcept;
 
 /// What a device fault means to users: index_out_of_bounds is E6001, with the index and its
 /// position from the detail and, where the request is at hand, its op and shapes; others keep their

@@ -15,6 +15,11 @@ struct Set {
   std::size_t oldest = 0;
 };
 
+struct Cache {
+  std::array<Set, sets_max> sets;
+  const Skeleton* last = nullptr;  // of the request before: often also of the next
+};
+
 /// Odd constants without structure; sums of products of small extents then fill the high bits.
 constexpr std::array<std::uint64_t, rank_max> factors = {
     0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x27d4eb2f165667c5,
@@ -56,20 +61,25 @@ bool same_kind(const Skeleton& skeleton, const Request& request) noexcept {
     if (view.element_count != kind.inputs[i].element_count) return false;
     if (view.desc != kind.inputs[i].desc) return false;
   }
-  return kind.attributes == request.attributes;
+  return !skeleton.reads_attributes || kind.attributes == request.attributes;
 }
 
 }  // namespace
 
 Result<Plan> plan(const Request& request) {
-  thread_local std::array<Set, sets_max> sets;
-  Set& set = sets[set_of(request)];
+  thread_local Cache cache;
+  if (cache.last != nullptr && same_kind(*cache.last, request)) return cache.last->plan;
+  Set& set = cache.sets[set_of(request)];
   for (const std::unique_ptr<const Skeleton>& skeleton : set.skeletons)
-    if (skeleton && same_kind(*skeleton, request)) return skeleton->plan;
+    if (skeleton && same_kind(*skeleton, request)) {
+      cache.last = skeleton.get();
+      return skeleton->plan;
+    }
   RK_TRY(made, make_skeleton(request));
   std::unique_ptr<const Skeleton>& replaced = set.skeletons[set.oldest];
   set.oldest = (set.oldest + 1) % set_skeletons_max;
   replaced = std::move(made);
+  cache.last = replaced.get();
   return replaced->plan;
 }
 

@@ -28,10 +28,14 @@ Result<TensorDesc> read_desc(const schema::TensorInfo& info) {
 
 }  // namespace
 
-Result<TensorView> read_reply(std::span<const std::byte> payload, const Plan* plan) {
-  if (plan != nullptr && payload.size() == plan->reply_bytes &&
-      std::memcmp(payload.data(), plan->skeleton->reply_prefix.data(), plan->prefix_bytes) == 0)
-    return TensorView(plan->skeleton->output, payload.data() + plan->prefix_bytes);
+bool is_reply_to(const Plan& plan, std::span<const std::byte> payload) noexcept {
+  return payload.size() == plan.reply_bytes &&
+         std::memcmp(payload.data(), plan.skeleton->reply_prefix.data(), plan.prefix_bytes) == 0;
+}
+
+const TensorDesc& reply_of(const Plan& plan) noexcept { return plan.skeleton->output; }
+
+Result<TensorView> read_reply(std::span<const std::byte> payload) {
   RK_TRY(reply, verified_root<schema::Reply>(payload, *schema::ReplyTypeTable()));
   RK_TRY(desc, read_desc(*reply->output()));
   const std::size_t bytes = reply->data() == nullptr ? 0 : reply->data()->size();

@@ -142,6 +142,7 @@ Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request) {
 
   auto skeleton = std::make_unique<Skeleton>();
   skeleton->kind = request;
+  skeleton->reads_attributes = find_op(static_cast<std::uint16_t>(request.op))->reads_attributes;
   for (TensorView& view : skeleton->kind.inputs) view.data = nullptr;
   skeleton->result = inference.output;
 

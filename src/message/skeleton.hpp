@@ -20,7 +20,8 @@ struct Skeleton {
     std::uint32_t bytes = 0;
   };
 
-  Request kind;  ///< op, descriptors and attributes; its views point nowhere
+  Request kind;           ///< op, descriptors and attributes; its views point nowhere
+  bool reads_attributes;  ///< whether another request's may differ
   Plan plan;
   TensorDesc result;
   /// Ascending; `kind.input_count` of them. That of a resident tensor is empty.

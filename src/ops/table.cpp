@@ -9,9 +9,17 @@ namespace ringkernel {
 
 namespace {
 
+/// Rules that look at operands only.
+constexpr std::array attribute_free{"none", "unary",  "binary",    "matmul",
+                                    "dot",  "gather", "reduce_all"};
+
+constexpr bool reads_attributes(std::string_view rule) noexcept {
+  return std::ranges::find(attribute_free, rule) == attribute_free.end();
+}
+
 constexpr std::array table{
 #define RK_OP(id, name, inputs, types, attrs, rule) \
-  OpInfo{Op::name, #name, inputs, OperandTypes::types, #rule},
+  OpInfo{Op::name, #name, inputs, OperandTypes::types, #rule, reads_attributes(#rule)},
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };

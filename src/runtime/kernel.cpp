@@ -62,4 +62,10 @@ Result<Reply> Kernel::receive(std::chrono::nanoseconds timeout) {
   return state_->receive(timeout);
 }
 
+Result<std::size_t> Kernel::receive_some(std::span<Result<Reply>> outcomes,
+                                         std::chrono::nanoseconds timeout) {
+  if (!state_) return no_kernel();
+  return state_->receive_some(outcomes, timeout);
+}
+
 }  // namespace ringkernel

@@ -39,6 +39,10 @@ bridge::Policy to_policy(Backpressure backpressure) noexcept {
   return bridge::Policy::drop_newest;
 }
 
+bridge::Timeout receive_timeout(std::chrono::nanoseconds timeout) noexcept {
+  return bridge::Timeout(static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0)));
+}
+
 Result<void> check_ring(const char* which, std::uint32_t bytes) {
   if (std::has_single_bit(bytes) && bytes >= ring_bytes_min && bytes <= ring_bytes_max) return {};
   return Error(Errc::invalid_argument, std::string(which) + " is " + std::to_string(bytes) +
@@ -162,15 +166,15 @@ void KernelState::Prepared::write(std::byte* payload) noexcept {
     std::copy_n(bytes.data(), bytes.size(), payload);  // an empty message has no data
 }
 
-Result<void> KernelState::prepare(const ContentView& content, const SendOptions& options,
+Result<void> KernelState::prepare(ContentView content, const SendOptions& options,
                                   Prepared& prepared) const {
-  prepared.request = content.request;
-  if (takes_ops_ && content.request == nullptr) {
-    RK_TRY(request, Request::from_bytes(content.bytes));
-    prepared.parsed = request;
-    prepared.request = &*prepared.parsed;
+  prepared.request = content.request();
+  if (takes_ops_ && prepared.request == nullptr) {
+    RK_TRY(request, Request::from_bytes(content.bytes()));
+    prepared.parsed = std::make_unique<const Request>(request);
+    prepared.request = prepared.parsed.get();
   }
-  if (!takes_ops_ && content.request != nullptr)
+  if (!takes_ops_ && prepared.request != nullptr)
     return Error(Errc::unsupported_operation,
                  "program '" + options_.program + "' takes plain bytes, not ops");
   bridge::Envelope& envelope = prepared.envelope;
@@ -189,10 +193,11 @@ Result<void> KernelState::prepare(const ContentView& content, const SendOptions&
     envelope.prefix_bytes = plan.prefix_bytes;
     envelope.reply_bytes = plan.reply_bytes;
   } else {
-    if (content.bytes.size() > ring_bytes_max)
-      return Error(Errc::message_too_large, std::to_string(content.bytes.size()) + " bytes");
-    prepared.bytes = content.bytes;
-    envelope.payload_bytes = static_cast<std::uint32_t>(content.bytes.size());
+    const Bytes bytes = content.bytes();
+    if (bytes.size() > ring_bytes_max)
+      return Error(Errc::message_too_large, std::to_string(bytes.size()) + " bytes");
+    prepared.bytes = bytes;
+    envelope.payload_bytes = static_cast<std::uint32_t>(bytes.size());
     envelope.reply_bytes = envelope.payload_bytes;
   }
   envelope.priority = options.priority;
@@ -213,9 +218,8 @@ std::uint64_t KernelState::deadline_ns(const SendOptions& options,
   return bridge::Timeout(timeout).deadline_ns(runtime_->clock().now_ns());
 }
 
-Result<Reply> KernelState::to_reply(bridge::Outcome outcome, const Prepared* asked) const {
+Result<Reply> KernelState::to_reply(bridge::Outcome&& outcome, const Prepared* asked) const {
   const Request* const request = asked != nullptr ? asked->request : nullptr;
-  const codec::Plan* const plan = request != nullptr ? &asked->plan : nullptr;
   if (outcome.error) {
     Error error(outcome.error, std::move(outcome.detail));
     if (outcome.fault_detail != 0)
@@ -224,20 +228,23 @@ Result<Reply> KernelState::to_reply(bridge::Outcome outcome, const Prepared* ask
     error.message = outcome.id;
     return error;
   }
-  TensorView tensor{{DType::none, {}}, nullptr};
-  if (takes_ops_) {
-    Result<TensorView> read = codec::read_reply(outcome.payload.span(), plan);
-    if (!read) {
-      Error error = std::move(read).error();
-      error.message = outcome.id;
-      return error;
-    }
-    tensor = *read;
+  using Made = Result<Reply>;  // in place: a reply is ten words that nobody needs twice
+  if (!takes_ops_) return Made(Made::in_place_value, outcome.id, std::move(outcome.payload));
+  if (request != nullptr && codec::is_reply_to(asked->plan, outcome.payload.span())) {
+    const std::byte* const data = outcome.payload.data() + asked->plan.prefix_bytes;
+    return Made(Made::in_place_value, outcome.id, std::move(outcome.payload),
+                TensorView(codec::reply_of(asked->plan), data));
   }
-  return Reply(outcome.id, std::move(outcome.payload), tensor);
+  Result<TensorView> read = codec::read_reply(outcome.payload.span());
+  if (!read) {
+    Error error = std::move(read).error();
+    error.message = outcome.id;
+    return error;
+  }
+  return Made(Made::in_place_value, outcome.id, std::move(outcome.payload), *read);
 }
 
-Result<Reply> KernelState::call(const ContentView& content, const SendOptions& options) {
+Result<Reply> KernelState::call(ContentView content, const SendOptions& options) {
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
@@ -252,7 +259,7 @@ Result<Reply> KernelState::call(const ContentView& content, const SendOptions& o
   }
 }
 
-Result<MessageId> KernelState::send(const ContentView& content, const SendOptions& options) {
+Result<MessageId> KernelState::send(ContentView content, const SendOptions& options) {
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
   prepared.envelope.deadline_ns = deadline_ns(options, {});
@@ -266,8 +273,19 @@ Result<MessageId> KernelState::send(const ContentView& content, const SendOption
 }
 
 Result<Reply> KernelState::receive(std::chrono::nanoseconds timeout) {
-  const auto timeout_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
-  return to_reply(channel_->receive(bridge::Timeout(timeout_ns)));
+  return to_reply(channel_->receive(receive_timeout(timeout)));
+}
+
+Result<std::size_t> KernelState::receive_some(std::span<Result<Reply>> outcomes,
+                                              std::chrono::nanoseconds timeout) {
+  if (outcomes.empty()) return std::size_t{0};
+  // What they held goes first: its memory, still in the cache, serves the new replies.
+  for (Result<Reply>& outcome : outcomes)
+    if (outcome) *outcome = Reply();
+  std::size_t next = 0;
+  return channel_->receive_some(
+      outcomes.size(), receive_timeout(timeout),
+      [&](bridge::Outcome&& outcome) { outcomes[next++] = to_reply(std::move(outcome)); });
 }
 
 }  // namespace detail

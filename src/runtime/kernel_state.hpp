@@ -27,17 +27,32 @@
 
 namespace ringkernel::detail {
 
-/// What a message is made of, borrowed: an op with operands, or plain bytes (`request` is null).
-struct ContentView {
-  const Request* request = nullptr;
-  std::span<const std::byte> bytes;
+/// What a message is made of, borrowed: an op with operands, or plain bytes. Two words, passed by
+/// value in registers: in memory, what is stored as words and loaded as a vector waits for the
+/// stores before it, and those of a record take their time.
+class ContentView {
+ public:
+  ContentView(const Request& op) : data_(&op), size_(of_request) {}       // NOLINT: a view
+  ContentView(Bytes plain) : data_(plain.data()), size_(plain.size()) {}  // NOLINT: a view
+  ContentView(const Content& content)                                     // NOLINT: a view
+      : ContentView(std::holds_alternative<Request>(content)
+                        ? ContentView(std::get<Request>(content))
+                        : ContentView(std::get<Bytes>(content))) {}
 
-  ContentView(const Request& op) : request(&op) {}                 // NOLINT: a view
-  ContentView(std::span<const std::byte> plain) : bytes(plain) {}  // NOLINT: a view
-  ContentView(const Content& content)                              // NOLINT: a view
-      : request(std::get_if<Request>(&content)) {
-    if (request == nullptr) bytes = std::get<std::span<const std::byte>>(content);
+  /// nullptr: plain bytes.
+  [[nodiscard]] const Request* request() const noexcept {
+    return size_ == of_request ? static_cast<const Request*>(data_) : nullptr;
   }
+  /// Of plain bytes.
+  [[nodiscard]] Bytes bytes() const noexcept {
+    return {static_cast<const std::byte*>(data_), size_};
+  }
+
+ private:
+  static constexpr std::size_t of_request = ~std::size_t{0};  // more than memory has bytes
+
+  const void* data_;
+  std::size_t size_;
 };
 
 /// Told how a deactivation or termination ended.
@@ -67,19 +82,21 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// Why a plain termination ends messages.
   [[nodiscard]] Error terminated_reason() const;
 
-  [[nodiscard]] Result<Reply> call(const ContentView& content, const SendOptions& options);
-  [[nodiscard]] Result<MessageId> send(const ContentView& content, const SendOptions& options);
+  [[nodiscard]] Result<Reply> call(ContentView content, const SendOptions& options);
+  [[nodiscard]] Result<MessageId> send(ContentView content, const SendOptions& options);
   /// `content(i)` gives message i of `count`.
   template <class Contents>
   [[nodiscard]] Result<std::size_t> send_all(std::size_t count, Contents&& content,
                                              const SendOptions& options);
   [[nodiscard]] Result<Reply> receive(std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<std::size_t> receive_some(std::span<Result<Reply>> outcomes,
+                                                 std::chrono::nanoseconds timeout);
 
   /// A message ready to be submitted: `write` fills its payload.
   struct Prepared {
     bridge::Envelope envelope;
     codec::Plan plan;
-    std::optional<Request> parsed;  // of foreign bytes
+    std::unique_ptr<const Request> parsed;  // of foreign bytes; a kilobyte that few need
     const Request* request = nullptr;
     std::span<const std::byte> bytes;
     struct Release {
@@ -90,8 +107,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   };
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it.
-  Result<void> prepare(const ContentView& content, const SendOptions& options,
-                       Prepared& prepared) const;
+  Result<void> prepare(ContentView content, const SendOptions& options, Prepared& prepared) const;
   /// How long a message may take; bridge::no_deadline: for ever.
   [[nodiscard]] static std::uint64_t timeout_ns(const SendOptions& options,
                                                 std::chrono::nanoseconds default_timeout) noexcept;
@@ -100,7 +116,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
                                           std::chrono::nanoseconds default_timeout) const noexcept;
   /// What the receiver gets of an outcome. `asked`, if it is still at hand and this thread has
   /// prepared nothing since, makes errors richer and replies cheaper.
-  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome outcome,
+  [[nodiscard]] Result<Reply> to_reply(bridge::Outcome&& outcome,
                                        const Prepared* asked = nullptr) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
@@ -147,10 +163,10 @@ Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
   Prepared prepared;  // of the message that is being written
   std::size_t sent = 0;
   while (sent < count) {
-    const auto describe = [&](std::size_t i) -> Result<bridge::Envelope> {
+    const auto describe = [&](std::size_t i) -> Result<const bridge::Envelope*> {
       RK_TRY_VOID(prepare(content(sent + i), options, prepared));
       prepared.envelope.deadline_ns = deadline;
-      return prepared.envelope;
+      return &prepared.envelope;
     };
     const auto write = [&](std::size_t, std::byte* payload) { prepared.write(payload); };
     Result<std::size_t> accepted = channel_->submit_batch(count - sent, describe, write);

@@ -225,7 +225,7 @@ class ReceiveOperation final : public bridge::Completion,
     if (reply)
       end({}, std::move(*reply));
     else
-      end(reply.error().code, Reply(id, {}, TensorView({DType::none, {}}, nullptr)));
+      end(reply.error().code, Reply(id));
   }
 
  private:

@@ -114,7 +114,7 @@ void RuntimeState::forget(const KernelState& kernel) {
 Result<TensorId> RuntimeState::allocate(const TensorDesc& desc) {
   Result<TensorId> id = tensors_->allocate(desc);
   if (id || !(id.error() == Errc::allocation_failure)) return id;
-  (void)bridge_.serve_channels();
+  (void)bridge_.serve_channels(bridge::Bridge::Drain::all);
   return tensors_->allocate(desc);
 }
 

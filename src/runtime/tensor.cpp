@@ -36,7 +36,7 @@ Result<void> copy_when_unused(const detail::TensorState& tensor, std::chrono::na
     if (runtime.clock().now_ns() >= deadline_ns)
       return Error(Errc::deadline_exceeded,
                    "while messages in flight used tensor " + std::to_string(tensor.id()));
-    if (runtime.bridge().serve_channels() != 0) idle.reset();
+    if (runtime.bridge().serve_channels(bridge::Bridge::Drain::all) != 0) idle.reset();
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
   }

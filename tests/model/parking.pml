@@ -24,6 +24,7 @@
 #define PARKED_READ_BEFORE_RING (MUTANT == 7)
 #define CALLER_IGNORES_BUDGET (MUTANT == 8)
 #define SEEN_AFTER_DRAIN (MUTANT == 9)
+#define EAGER_LEAVES_WORK (MUTANT == 12)
 #ifndef YIELD_WITHOUT_LOOK
 #define YIELD_WITHOUT_LOOK 0
 #endif
@@ -196,9 +197,11 @@ inline poll() {
 #define MAY_END_EARLY (caller != NOBODY)
 #endif
 
-/* rk_slice_work, one record of each marked kernel: `worked` = a kernel was marked. */
+/* rk_slice_work, one record of each marked kernel: `worked` = a kernel was marked, `left` = one
+ * still is. */
 inline visit_marked() {
   worked = false;
+  left = false;
   do
   :: atomic {
        kernel < SENDERS && work[kernel] ->
@@ -207,6 +210,7 @@ inline visit_marked() {
        :: handled[kernel] < memory[INPUT_POSITION(kernel)] ->
           handled[kernel]++;
           handled_in_all++;
+          left = true;
           took = MAY_END_EARLY
        :: else -> work[kernel] = false
        fi
@@ -237,10 +241,11 @@ inline start() {
   }
 }
 
-/* How many polls make "idle" is left open: a slice may park whenever it found nothing to do. */
+/* How many polls make "idle" is left open: a slice may park whenever it found nothing to do, and an
+ * eager one as soon as it has done what it found. */
 active proctype device() {
   byte seen[SENDERS], kernel, epoch, number, caller, reason;
-  bool work[SENDERS], rung, worked, took;
+  bool work[SENDERS], rung, worked, left, took;
 end:
   do
   :: slice_queue?number,caller ->
@@ -255,13 +260,15 @@ end:
           :: worked -> reason = 0
           :: worked && took -> reason = RK_SLICE_BUDGET
           :: !worked -> reason = RK_SLICE_IDLE
+          :: worked && caller != NOBODY && (!left || EAGER_LEAVES_WORK) -> reason = RK_SLICE_IDLE
           :: !worked && caller == NOBODY -> reason = 0
 #if CALLERS_ASK_TO_YIELD
           :: (!worked || YIELD_WITHOUT_LOOK) && memory[YIELD_SLICE] == number ->
              reason = RK_SLICE_YIELD
 #endif
           fi;
-          worked = false
+          worked = false;
+          left = false
         };
         if
         :: reason == 0 -> poll()

@@ -48,9 +48,9 @@ typedef struct rk_executor_host_line {
   rk_u32
       drain_records_max; /* records taken from one ring before the next ring has its turn; >= 1 */
   rk_u32 slice_records_max; /* records after which a slice ends; 0 = no such limit */
-  rk_u32 eager_slice;     /* the slice with this number parks at its first idle poll and handles at
-                             most RK_EAGER_RECORDS_MAX records; 0 = none */
-  rk_u64 device_line;     /* arena offset of rk_executor_device_line */
+  rk_u32 eager_slice;       /* the slice with this number parks when it has done what it found, and
+                               handles at most RK_EAGER_RECORDS_MAX records; 0 = none */
+  rk_u64 device_line;       /* arena offset of rk_executor_device_line */
   rk_u64 input_doorbells; /* arena offset of rk_doorbell_line[kernel_capacity / 16], host-written */
   rk_u64 output_doorbells;    /* arena offset of rk_doorbell_line[...], device-written */
   rk_u64 kernel_host_lines;   /* arena offset of rk_kernel_host_line[kernel_capacity] */

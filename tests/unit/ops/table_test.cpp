@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
+#include <vector>
 
 #include "ringkernel/op.hpp"
 
@@ -23,6 +25,35 @@ TEST(OpTable, GivesEveryOpItsOwnIdAndName) {
     EXPECT_TRUE(names.insert(op.name).second) << op.name;
     EXPECT_LE(op.input_count, inputs_max) << op.name;
   }
+}
+
+// The table says of which ops requests may differ in their attributes and still be the same.
+TEST(OpTable, KnowsTheOpsWhoseAttributesMakeNoDifference) {
+  OpAttributes odd;
+  odd.axes = {0};
+  odd.shape = {2, 2};
+  odd.keepdims = true;
+  odd.permutation = {1, 0};
+  odd.indices = {1, 1};
+  odd.slice = {{0, 0}, {1, 1}, {1, 1}};
+  odd.strides = {1, 1};
+  odd.padding = Padding::same;
+  const TensorDesc square{DType::f32, {2, 2}};
+  const TensorDesc rows{DType::i32, {2}};
+  for (const OpInfo& op : op_table()) {
+    std::vector<TensorDesc> inputs(op.input_count, square);
+    if (op.types == OperandTypes::indexed) inputs[1] = rows;
+    const Result<Inference> plain = infer(op.op, inputs, {});
+    const Result<Inference> with_odd = infer(op.op, inputs, odd);
+    const bool differs =
+        plain.has_value() != with_odd.has_value() ||
+        (plain && (plain->output != with_odd->output ||
+                   std::memcmp(&plain->attrs, &with_odd->attrs, sizeof plain->attrs) != 0));
+    if (!op.reads_attributes) EXPECT_FALSE(differs) << op.name;
+    if (op.input_count == 1 && op.rule != "unary" && op.rule != "reduce_all")
+      EXPECT_TRUE(op.reads_attributes) << op.name;
+  }
+  EXPECT_TRUE(find_op("conv2d")->reads_attributes);
 }
 
 TEST(OpTable, AcceptsTheOpcodesOfTheIr) {
