@@ -23,6 +23,10 @@ constexpr Case all[] = {
     {"idle_cpu", "%", idle_cpu},
     {"wake", "us", wake},
     {"launch_activate", "us", launch_activate},
+    {"graph20", "us", graph20},
+    {"messages20", "us", messages20},
+    {"plain_opencl_launches20", "us", plain_launches20},
+    {"graph_op_overhead", "ns", graph_op_overhead},
 };
 
 }  // namespace

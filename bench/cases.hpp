@@ -32,8 +32,14 @@ Measurement idle_cpu();
 Measurement wake();
 Measurement launch_activate();
 
+// graph_cases.cpp: a chain of 20 small ops, ours by the public API.
+Measurement graph20();
+Measurement messages20();
+Measurement graph_op_overhead();
+
 // opencl_cases.cpp: OpenCL without us.
 Measurement plain_add16();
+Measurement plain_launches20();
 Measurement plain_vadd1k_pipelined();
 Measurement bare_flag();
 

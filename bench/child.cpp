@@ -23,7 +23,7 @@ constexpr unsigned case_seconds_max = 120;
   dup2(output, STDOUT_FILENO);
   alarm(case_seconds_max);  // outlives exec
   const std::string name(what.name);
-  execl("/proc/self/exe", "roundtrip_bench", "--child", name.c_str(), nullptr);
+  execl("/proc/self/exe", "bench", "--child", name.c_str(), nullptr);
   _exit(127);
 }
 

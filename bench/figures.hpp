@@ -25,7 +25,8 @@ struct Figure {
   [[nodiscard]] bool is_ratio() const { return unit == "x"; }
 };
 
-[[nodiscard]] std::span<const Figure> figures();
+[[nodiscard]] std::span<const Figure> roundtrip_figures();
+[[nodiscard]] std::span<const Figure> graph_figures();
 
 /// Every case's measurements, one per round.
 using Rounds = std::map<std::string_view, std::vector<Measurement>, std::less<>>;

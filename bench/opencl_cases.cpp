@@ -96,6 +96,46 @@ Measurement plain_add16() {
   return latencies.result();
 }
 
+/// A chain of 20 additions, each a launch: one write before them, one read behind.
+Measurement plain_launches20() {
+  constexpr std::size_t count = 16, bytes = count * sizeof(float);
+  const Session session(add_source);
+  const Kernel kernel = session.kernel("add");
+  const Buffer operands = session.buffer(2 * bytes);
+  const Buffer sum = session.buffer(bytes);
+  std::array<float, 2 * count> in{};
+  std::array<float, count> out{};
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
+  const auto argument = [&](cl_uint index, const Buffer& buffer) {
+    cl_mem memory = buffer.get();
+    check(clSetKernelArg(kernel.get(), index, sizeof memory, &memory), "clSetKernelArg");
+  };
+  argument(0, operands);
+  argument(1, sum);
+  const auto run = [&](bool last) {
+    check(clEnqueueNDRangeKernel(session.queue(), kernel.get(), 1, nullptr, &count, &count, 0,
+                                 nullptr, nullptr),
+          "clEnqueueNDRangeKernel");
+    if (last)
+      check(clEnqueueReadBuffer(session.queue(), sum.get(), CL_TRUE, 0, bytes, out.data(), 0,
+                                nullptr, nullptr),
+            "clEnqueueReadBuffer");
+  };
+  Latencies latencies;
+  while (latencies.more()) {
+    in[0] = in[0] > 1000 ? 0 : in[0] + 1;
+    const Stopwatch watch;
+    check(clEnqueueWriteBuffer(session.queue(), operands.get(), CL_FALSE, 0, 2 * bytes, in.data(),
+                               0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+    for (int op = 0; op < 20; ++op) run(op == 19);
+    latencies.add(watch.us());
+    for (std::size_t i = 0; i < count; ++i)
+      if (out[i] != in[i] + in[count + i]) throw std::runtime_error("wrong sum");
+  }
+  return latencies.result();
+}
+
 /// Two batches: one is being checked and filled on the host while the other is with the device.
 Measurement plain_vadd1k_pipelined() {
   constexpr std::size_t batch_size = 32;

@@ -1,81 +1,8 @@
 // roundtrip_bench: what a message to a resident kernel and back costs, beside what it replaces.
-#include <fmt/format.h>
-#include <stdlib.h>
-
-#include <CLI/CLI.hpp>
-#include <array>
-#include <cstdio>
-#include <exception>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "child.hpp"
-#include "figures.hpp"
-
-namespace {
-
-struct Options {
-  std::string child;
-  std::string only;
-  std::string json;
-  int rounds = 5;
-};
-
-void print_machine() {
-  std::array<double, 1> load{};
-  getloadavg(load.data(), 1);
-  fmt::print(
-      "{} CPUs, load average {:.2f} at the start: figures are good on a quiet machine only\n",
-      std::thread::hardware_concurrency(), load[0]);
-}
-
-std::vector<bench::Figure> choose(const std::string& only) {
-  std::vector<bench::Figure> chosen;
-  for (const bench::Figure& figure : bench::figures())
-    if (figure.name.find(only) != std::string_view::npos) chosen.push_back(figure);
-  if (chosen.empty()) throw std::invalid_argument("no figure's name contains '" + only + "'");
-  return chosen;
-}
-
-void measure(const Options& options) {
-  const std::vector<bench::Figure> chosen = choose(options.only);
-  print_machine();
-  bench::Rounds rounds;
-  for (int round = 1; round <= options.rounds; ++round) {
-    for (const std::string_view name : bench::cases_of(chosen)) {
-      fmt::print(stderr, "\rround {}/{}: {:<30}", round, options.rounds, name);
-      std::fflush(stderr);
-      rounds[name].push_back(bench::run_in_child(bench::find_case(name)));
-    }
-  }
-  fmt::print(stderr, "\r{:<50}\r", "");
-  fmt::print("{}", bench::render(chosen, rounds));
-  if (options.json.empty()) return;
-  std::vector<bench::Row> rows;
-  for (const bench::Figure& figure : chosen) rows.push_back(bench::evaluate(figure, rounds));
-  bench::write_json(options.json, rows);
-}
-
-}  // namespace
+#include "figure_main.hpp"
 
 int main(int argument_count, char** arguments) {
-  CLI::App app("Round trips to resident kernels, with baselines in the same run");
-  Options options;
-  app.add_option("--rounds", options.rounds, "Rounds; each runs every case once, in turn")
-      ->check(CLI::Range(1, 100));
-  app.add_option("--only", options.only, "Only figures whose name contains this");
-  app.add_option("--json", options.json, "Write the figures to this file as well");
-  app.add_option("--child", options.child, "Run one case here and print its measurement as JSON");
-  CLI11_PARSE(app, argument_count, arguments);
-  try {
-    if (options.child.empty())
-      measure(options);
-    else
-      fmt::print("{}\n", bench::find_case(options.child).run().to_json());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "\nroundtrip_bench: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::figure_main(argument_count, arguments,
+                            "Round trips to resident kernels, with baselines in the same run",
+                            bench::roundtrip_figures());
 }

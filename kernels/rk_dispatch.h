@@ -145,15 +145,21 @@ RK_INLINE rk_u32 rk_output_is_separate(const rk_op_args* args, rk_u32 input_coun
   return 1;
 }
 
-/// Finds the command and checks that it has the operands that the table says. `attrs` need no
-/// check here: a body reads only its own record and checks that.
-RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
+/// Finds the message's command.
+RK_INLINE rk_u32 rk_find_command(rk_message* message, rk_op_args* args) {
   const rk_u32 offset = message->command_offset;
   message->fault_detail = offset;
   if (offset == 0 || offset % 8 != 0 ||
       !rk_region_holds(message->payload_bytes, offset, sizeof(rk_command)))
     return RK_FAULT_bad_command;
   args->command = (RK_GLOBAL const rk_command*)(message->payload + offset);
+  return RK_FAULT_NONE;
+}
+
+/// Checks that the command has the operands that the table says. `attrs` need no check here: a body
+/// reads only its own record and checks that.
+RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
+  message->fault_detail = message->command_offset;
   rk_u32 input_count = 0;
   rk_u32 types = RK_TYPES_f32;
   switch (args->command->op) {
@@ -182,19 +188,16 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
   return rk_output_is_separate(args, input_count) ? RK_FAULT_NONE : RK_FAULT_bad_operand;
 }
 
-/// Executes the message's command as lane `lane` of `lanes`.
-RK_INLINE rk_u32 rk_dispatch(rk_message* message, rk_u32 lane, rk_u32 lanes) {
-  rk_op_args args;
-  args.lane = lane;
-  args.lanes = lanes;
-  rk_u32 fault = rk_bind(message, &args);
+/// Executes one command of the table. Not inlined: messages and graphs share it.
+RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
+  rk_u32 fault = rk_bind(message, args);
   if (fault != RK_FAULT_NONE) return fault;
-  message->fault_detail = args.command->op;
-  args.fault_detail = &message->fault_detail;
-  switch (args.command->op) {
+  message->fault_detail = args->command->op;
+  args->fault_detail = &message->fault_detail;
+  switch (args->command->op) {
 #define RK_OP(id, name, inputs, types, attrs, rule) \
   case id:                                          \
-    fault = rk_op_##name(&args);                    \
+    fault = rk_op_##name(args);                     \
     break;
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
@@ -202,6 +205,48 @@ RK_INLINE rk_u32 rk_dispatch(rk_message* message, rk_u32 lane, rk_u32 lanes) {
   }
   if (fault == RK_FAULT_NONE) message->fault_detail = 0;
   return fault;
+}
+
+/// Runs the commands of a graph, until one of them fails. Each is checked like a message's own,
+/// with the graph's input as payload and its output as reply; what they give each other lies in the
+/// arena. One lane only: several would have to wait for each other between the commands.
+RK_INLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
+  RK_GLOBAL const rk_command* graph = args->command;
+  const rk_attrs_graph run = graph->attrs.graph;
+  message->fault_detail = message->command_offset;
+  if (args->lanes != 1 || graph->input_count != 1 || graph->output_count != 1 ||
+      graph->flags != 0 || graph->reserved != 0 || graph->output.place != RK_PLACE_MESSAGE ||
+      graph->inputs[0].place != RK_PLACE_MESSAGE || run.reserved != 0 ||
+      run.count > RK_GRAPH_COMMANDS_MAX || run.commands % RK_OPERAND_ALIGN != 0 ||
+      !rk_region_holds(message->arena_bytes, run.commands, run.count * sizeof(rk_command)))
+    return RK_FAULT_bad_command;
+  rk_u32 fault = rk_bind_input(message, args, 0, RK_TYPES_f32);
+  if (fault == RK_FAULT_NONE) fault = rk_bind_output(message, args);
+  if (fault != RK_FAULT_NONE) return fault;
+  rk_message inner = *message;
+  inner.payload = (rk_const_bytes)args->inputs[0];
+  inner.payload_bytes = (rk_u32)rk_operand_bytes(&graph->inputs[0]);
+  inner.reply = (rk_bytes)args->output;
+  inner.reply_bytes = (rk_u32)rk_operand_bytes(&graph->output);
+  RK_GLOBAL const rk_command* command =
+      (RK_GLOBAL const rk_command*)(message->arena + run.commands);
+  for (rk_u32 i = 0; i < run.count && fault == RK_FAULT_NONE; ++i) {
+    args->command = command + i;
+    fault = rk_run(&inner, args);
+  }
+  message->fault_detail = inner.fault_detail;
+  return fault;
+}
+
+/// Executes the message's command as lane `lane` of `lanes`.
+RK_INLINE rk_u32 rk_dispatch(rk_message* message, rk_u32 lane, rk_u32 lanes) {
+  rk_op_args args;
+  args.lane = lane;
+  args.lanes = lanes;
+  const rk_u32 fault = rk_find_command(message, &args);
+  if (fault != RK_FAULT_NONE) return fault;
+  if (args.command->op == RK_OP_GRAPH) return rk_run_graph(message, &args);
+  return rk_run(message, &args);
 }
 
 #endif

@@ -1,6 +1,8 @@
 /// Everything a user of the library needs.
 #pragma once
 
+#include "ringkernel/compiled_function.hpp"
+#include "ringkernel/graph.hpp"
 #include "ringkernel/kernel.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/op.hpp"

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "ringkernel/compiled_function.hpp"
+#include "ringkernel/graph.hpp"
 #include "ringkernel/kernel.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/result.hpp"
@@ -127,6 +129,13 @@ class RingKernelRuntime {
   /// far as it can. Handles stay valid, contents unchanged. Other threads may go on: what needs a
   /// tensor or memory waits for the one copy under way. Errors: runtime_closed.
   Result<Defragmentation> defragment();
+
+  // --- functions (graph.hpp, compiled_function.hpp, docs/GRAPHS.md) -----------------------------
+
+  /// Makes a graph ready to be run by one message: its commands and constants go into the arena,
+  /// and a ring kernel is launched for it. Errors: the graph's own; invalid_argument,
+  /// limit_exceeded; E6004 (arena); those of `launch`.
+  [[nodiscard]] Result<CompiledFunction> compile(const Graph& graph);
 
   /// Terminates every kernel, ends the executors and gives the device back. Idempotent. Errors:
   /// E6007 if the device did not let go in time; its memory then stays allocated until the process

@@ -24,6 +24,9 @@ inline constexpr std::size_t message_bytes_max =
 /// tensors it believes what the views say.
 [[nodiscard]] Result<Inference> check(const Request& request);
 
+/// The operand of a command; its offset is 0. `place` is RK_PLACE_*.
+[[nodiscard]] rk_operand make_operand(const TensorDesc& desc, rk_u8 place) noexcept;
+
 struct Skeleton;  // the constant bytes of one kind of request, cached
 
 /// Where the parts of an encoded request will lie: exactly the numbers of the record header.
@@ -53,6 +56,17 @@ void encode(const Plan& plan, const Request& request, std::byte* payload) noexce
 /// The same for a plan with residents, which lie at `offsets`; the others of these are not read.
 void encode(const Plan& plan, const Request& request, const Offsets& offsets,
             std::byte* payload) noexcept;
+
+/// One part of the first operand's elements, `offset` bytes from their beginning.
+struct Piece {
+  std::uint64_t offset = 0;
+  const void* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+/// The same for a request whose only operand comes in pieces. Bytes that no piece covers are left
+/// as they are.
+void encode(const Plan& plan, std::span<const Piece> pieces, std::byte* payload) noexcept;
 
 /// What the op of the plan gives.
 [[nodiscard]] const TensorDesc& result_of(const Plan& plan) noexcept;

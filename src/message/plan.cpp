@@ -110,6 +110,16 @@ void encode(const Plan& plan, const Request& request, const Offsets& offsets,
   if ((plan.residents & result_bit) != 0) place(offsetof(rk_command, output), offsets[inputs_max]);
 }
 
+void encode(const Plan& plan, std::span<const Piece> pieces, std::byte* payload) noexcept {
+  const Skeleton& skeleton = *plan.skeleton;
+  const Skeleton::Gap& gap = skeleton.gaps[0];
+  const std::size_t end = gap.offset + gap.bytes;
+  std::memcpy(payload, skeleton.constant.data(), gap.offset);
+  for (const Piece& piece : pieces)
+    std::memcpy(payload + gap.offset + piece.offset, piece.data, piece.bytes);
+  std::memcpy(payload + end, skeleton.constant.data() + gap.offset, plan.payload_bytes - end);
+}
+
 const TensorDesc& result_of(const Plan& plan) noexcept { return plan.skeleton->result; }
 
 }  // namespace ringkernel::codec

@@ -53,10 +53,11 @@ Error fault_error(Errc fault, std::uint64_t detail, const Request* request) {
   const bool is_cut = index == Limits::min() || index == Limits::max();
   const std::string what = "index " + std::to_string(index) + (is_cut ? " or beyond" : "") +
                            " at position " + std::to_string(detail >> 32);
-  if (request == nullptr) return Error(Errc::out_of_bounds, what);
+  const OpInfo* const op =
+      request == nullptr ? nullptr : find_op(static_cast<std::uint16_t>(request->op));
+  if (op == nullptr) return Error(Errc::out_of_bounds, what);
   std::array<TensorDesc, inputs_max> descs;
   for (std::size_t i = 0; i < request->input_count; ++i) descs[i] = request->inputs[i].desc;
-  const OpInfo* op = find_op(static_cast<std::uint16_t>(request->op));
   return ops::call_error(Errc::out_of_bounds,
                          {*op, std::span(descs).first(request->input_count), request->attributes},
                          what);

@@ -15,15 +15,7 @@ static_assert(sizeof(schema::Operand) == sizeof(rk_operand));
 static_assert(sizeof(schema::Command) == sizeof(rk_command));
 static_assert(alignof(schema::Command) == alignof(rk_command));
 
-rk_operand make_operand(const TensorDesc& desc, bool resident) {
-  rk_operand operand{};
-  operand.place = resident ? RK_PLACE_ARENA : RK_PLACE_MESSAGE;
-  operand.dtype = static_cast<rk_u8>(desc.dtype);
-  operand.rank = static_cast<rk_u8>(desc.shape.rank());
-  operand.element_count = static_cast<rk_u32>(desc.element_count());
-  for (std::size_t dim = 0; dim < rank_max; ++dim) operand.dims[dim] = desc.shape[dim];
-  return operand;
-}
+rk_u8 place_of(bool resident) noexcept { return resident ? RK_PLACE_ARENA : RK_PLACE_MESSAGE; }
 
 /// Everything of the command but the operands' offsets.
 rk_command make_command(const Request& request, const Inference& inference,
@@ -33,10 +25,11 @@ rk_command make_command(const Request& request, const Inference& inference,
   command.input_count = static_cast<rk_u8>(request.input_count);
   if (inference.output.dtype != DType::none) {
     command.output_count = 1;
-    command.output = make_operand(inference.output, (residents & result_bit) != 0);
+    command.output = make_operand(inference.output, place_of((residents & result_bit) != 0));
   }
   for (std::size_t i = 0; i < request.input_count; ++i)
-    command.inputs[i] = make_operand(request.inputs[i].desc, (residents & (1u << i)) != 0);
+    command.inputs[i] =
+        make_operand(request.inputs[i].desc, place_of((residents & (1u << i)) != 0));
   command.attrs = inference.attrs;
   return command;
 }
@@ -133,8 +126,23 @@ Result<std::size_t> check_size(const Request& request, const TensorDesc& in_repl
 
 }  // namespace
 
+rk_operand make_operand(const TensorDesc& desc, rk_u8 place) noexcept {
+  rk_operand operand{};
+  operand.place = place;
+  operand.dtype = static_cast<rk_u8>(desc.dtype);
+  operand.rank = static_cast<rk_u8>(desc.shape.rank());
+  operand.element_count = static_cast<rk_u32>(desc.element_count());
+  for (std::size_t dim = 0; dim < rank_max; ++dim) operand.dims[dim] = desc.shape[dim];
+  return operand;
+}
+
 Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request) {
   RK_TRY(inference, check(request));
+  return make_skeleton(request, inference);
+}
+
+Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request,
+                                                      const Inference& inference) {
   const std::uint32_t residents = residents_of(request);
   const TensorDesc in_reply =
       (residents & result_bit) != 0 ? TensorDesc{DType::none, {}} : inference.output;
@@ -142,7 +150,8 @@ Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request) {
 
   auto skeleton = std::make_unique<Skeleton>();
   skeleton->kind = request;
-  skeleton->reads_attributes = find_op(static_cast<std::uint16_t>(request.op))->reads_attributes;
+  const OpInfo* const info = find_op(static_cast<std::uint16_t>(request.op));
+  skeleton->reads_attributes = info == nullptr || info->reads_attributes;
   for (TensorView& view : skeleton->kind.inputs) view.data = nullptr;
   skeleton->result = inference.output;
 

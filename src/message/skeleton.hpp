@@ -42,4 +42,8 @@ struct Skeleton {
 /// Checks the request and builds its skeleton.
 [[nodiscard]] Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request);
 
+/// The same for a request that is known to be right. Errors: message_too_large.
+[[nodiscard]] Result<std::unique_ptr<const Skeleton>> make_skeleton(const Request& request,
+                                                                    const Inference& inference);
+
 }  // namespace ringkernel::codec

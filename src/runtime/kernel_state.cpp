@@ -111,6 +111,18 @@ Result<void> KernelState::open(Program& program) {
   return {};
 }
 
+Result<void> KernelState::add_region(std::uint64_t bytes,
+                                     const std::function<void(std::byte*, std::uint64_t)>& fill) {
+  // With the lock: a termination cannot give the memory back meanwhile.
+  const std::lock_guard lock(mutex_);
+  if (status_ != KernelStatus::launched || region_bytes_ != 0) return wrong_state("launched");
+  RK_TRY(offset, runtime_->arena().allocate(bytes));
+  region_offset_ = offset;
+  region_bytes_ = bytes;
+  fill(runtime_->arena().data() + offset, offset);
+  return {};
+}
+
 KernelStatus KernelState::status() const {
   const std::lock_guard lock(mutex_);
   const bool lives = status_ == KernelStatus::launched || status_ == KernelStatus::active ||
@@ -160,6 +172,8 @@ KernelMetrics KernelState::metrics() const {
 void KernelState::Prepared::write(std::byte* payload) noexcept {
   if (held != nullptr) [[unlikely]]
     codec::encode(plan, *request, held.release()->offsets(), payload);
+  else if (!pieces.empty())
+    codec::encode(plan, pieces, payload);
   else if (request != nullptr)
     codec::encode(plan, *request, payload);
   else
@@ -180,18 +194,13 @@ Result<void> KernelState::prepare(ContentView content, const SendOptions& option
   bridge::Envelope& envelope = prepared.envelope;
   if (prepared.request != nullptr) {
     RK_TRY(plan, codec::plan(*prepared.request));
-    prepared.plan = plan;
+    lay_out(plan, prepared);
     prepared.held.reset();
     if (plan.residents != 0) [[unlikely]] {
       RK_TRY(held, runtime_->tensors().hold(*prepared.request, codec::result_of(plan)));
       prepared.held.reset(held);
     }
     envelope.hold = prepared.held.get();
-    envelope.payload_bytes = plan.payload_bytes;
-    envelope.command_offset = plan.command_offset;
-    envelope.prefix_offset = plan.prefix_offset;
-    envelope.prefix_bytes = plan.prefix_bytes;
-    envelope.reply_bytes = plan.reply_bytes;
   } else {
     const Bytes bytes = content.bytes();
     if (bytes.size() > ring_bytes_max)
@@ -202,6 +211,16 @@ Result<void> KernelState::prepare(ContentView content, const SendOptions& option
   }
   envelope.priority = options.priority;
   return {};
+}
+
+void KernelState::lay_out(const codec::Plan& plan, Prepared& prepared) noexcept {
+  prepared.plan = plan;
+  bridge::Envelope& envelope = prepared.envelope;
+  envelope.payload_bytes = plan.payload_bytes;
+  envelope.command_offset = plan.command_offset;
+  envelope.prefix_offset = plan.prefix_offset;
+  envelope.prefix_bytes = plan.prefix_bytes;
+  envelope.reply_bytes = plan.reply_bytes;
 }
 
 std::uint64_t KernelState::timeout_ns(const SendOptions& options,
@@ -247,6 +266,20 @@ Result<Reply> KernelState::to_reply(bridge::Outcome&& outcome, const Prepared* a
 Result<Reply> KernelState::call(ContentView content, const SendOptions& options) {
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
+  return exchange(prepared, options);
+}
+
+Result<Reply> KernelState::execute(const codec::Plan& plan, const Request& kind,
+                                   std::span<const codec::Piece> pieces,
+                                   std::chrono::nanoseconds timeout) {
+  Prepared prepared;
+  prepared.request = &kind;
+  prepared.pieces = pieces;
+  lay_out(plan, prepared);
+  return exchange(prepared, {.timeout = timeout});
+}
+
+Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
   bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
   for (;;) {

@@ -98,6 +98,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     codec::Plan plan;
     std::unique_ptr<const Request> parsed;  // of foreign bytes; a kilobyte that few need
     const Request* request = nullptr;
+    std::span<const codec::Piece> pieces;  // of a function's inputs, instead of the request's data
     std::span<const std::byte> bytes;
     struct Release {
       void operator()(TensorTable::Held* tensors) const noexcept { tensors->release(); }
@@ -108,6 +109,14 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it.
   Result<void> prepare(ContentView content, const SendOptions& options, Prepared& prepared) const;
+  /// A function's message: laid out already, its inputs in pieces. `kind` is what the plan is of.
+  [[nodiscard]] Result<Reply> execute(const codec::Plan& plan, const Request& kind,
+                                      std::span<const codec::Piece> pieces,
+                                      std::chrono::nanoseconds timeout);
+  /// A region of the arena that lives as long as the rings: `fill(std::byte*, offset)` writes it.
+  /// Once, before the kernel is active. E6004, invalid_state.
+  Result<void> add_region(std::uint64_t bytes,
+                          const std::function<void(std::byte*, std::uint64_t)>& fill);
   /// How long a message may take; bridge::no_deadline: for ever.
   [[nodiscard]] static std::uint64_t timeout_ns(const SendOptions& options,
                                                 std::chrono::nanoseconds default_timeout) noexcept;
@@ -129,6 +138,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   friend class Deactivation;
   friend class Termination;
 
+  Result<Reply> exchange(Prepared& prepared, const SendOptions& options);
+  static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   Result<void> drive(bridge::Watch& watch);
   void finish_termination(bool released, Result<void> result);
@@ -143,6 +154,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   std::uint32_t kernel_ = 0;
   rk_telemetry_block counted_before_{};  // by the device, for those who had this place before
   bridge::KernelRings rings_;
+  std::uint64_t region_offset_ = 0;  // of add_region; guarded by mutex_
+  std::uint64_t region_bytes_ = 0;   // 0: none
   std::shared_ptr<bridge::Channel> channel_;
 
   mutable std::mutex mutex_;

@@ -161,6 +161,8 @@ void KernelState::finish_termination(bool released, Result<void> result) {
     program_->executor().detach(kernel_);
     runtime_->arena().free(rings_.input_offset, ring_bytes(rings_.input_capacity));
     runtime_->arena().free(rings_.output_offset, ring_bytes(rings_.output_capacity));
+    const std::lock_guard lock(mutex_);
+    if (region_bytes_ != 0) runtime_->arena().free(region_offset_, region_bytes_);
   }
   std::vector<Done> waiting;
   {

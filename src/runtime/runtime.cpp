@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/registry.hpp"
+#include "runtime/function_state.hpp"
 #include "runtime/kernel_state.hpp"
 #include "runtime/runtime_state.hpp"
 #include "runtime/tensor.hpp"
@@ -175,6 +176,11 @@ Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
 }
 
 Result<Defragmentation> RingKernelRuntime::defragment() { return state_->tensors().defragment(); }
+
+Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph) {
+  RK_TRY(function, detail::FunctionState::compile(state_, graph));
+  return CompiledFunction(std::move(function));
+}
 
 Result<void> RingKernelRuntime::shutdown() { return state_->shutdown(); }
 

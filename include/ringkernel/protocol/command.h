@@ -28,6 +28,14 @@
 #define RK_PLACE_MESSAGE 1u /* in the message: offset from payload start (request or reply) */
 #define RK_PLACE_ARENA 2u   /* resident: offset from arena start */
 
+/// rk_command.op of a command that runs others, which lie in the arena (rk_attrs_graph). It has one
+/// input and one output, both plain words in the message: there the others find their operands of
+/// place RK_PLACE_MESSAGE. Not in ops.def: only the host's compiler makes such a command.
+#define RK_OP_GRAPH 0xffffu
+
+/// Most commands that one runs.
+#define RK_GRAPH_COMMANDS_MAX 4096u
+
 /// One tensor operand: dense, row-major.
 /// Written by: host.  Read by: device.
 typedef struct rk_operand {

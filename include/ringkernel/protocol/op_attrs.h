@@ -58,6 +58,18 @@ RK_LAYOUT(rk_attrs_conv2d, 24);
 RK_FIELD(rk_attrs_conv2d, strides, 0);
 RK_FIELD(rk_attrs_conv2d, pads, 8);
 
+/// RK_OP_GRAPH: the commands to run, one after the other.
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_graph {
+  rk_u64 commands; /* arena offset of rk_command[count]; multiple of 64 */
+  rk_u32 count;    /* at most RK_GRAPH_COMMANDS_MAX */
+  rk_u32 reserved; /* zero */
+} rk_attrs_graph;
+RK_LAYOUT(rk_attrs_graph, 16);
+RK_FIELD(rk_attrs_graph, commands, 0);
+RK_FIELD(rk_attrs_graph, count, 8);
+RK_FIELD(rk_attrs_graph, reserved, 12);
+
 /// 64 bytes, whichever record is used; what an op does not use is zero.
 /// Written by: host.  Read by: device.
 typedef union rk_op_attrs {
@@ -68,6 +80,7 @@ typedef union rk_op_attrs {
   rk_attrs_index index;
   rk_attrs_slice slice;
   rk_attrs_conv2d conv2d;
+  rk_attrs_graph graph;
 } rk_op_attrs;
 RK_LAYOUT(rk_op_attrs, 64);
 RK_FIELD(rk_op_attrs, words, 0);
@@ -77,5 +90,6 @@ RK_FIELD(rk_op_attrs, transpose, 0);
 RK_FIELD(rk_op_attrs, index, 0);
 RK_FIELD(rk_op_attrs, slice, 0);
 RK_FIELD(rk_op_attrs, conv2d, 0);
+RK_FIELD(rk_op_attrs, graph, 0);
 
 #endif

@@ -40,7 +40,7 @@ TEST(HostileCommand, MustLieInsideThePayload) {
 }
 
 TEST(HostileCommand, MustNameAnOp) {
-  for (const rk_u16 op : {rk_u16{9}, rk_u16{999}, rk_u16{65535}})
+  for (const rk_u16 op : {rk_u16{9}, rk_u16{999}, rk_u16{65534}})
     expect_refusal(add_message(), refusal(Errc::unknown_op, op),
                    [=](rk_command& command) { command.op = op; });
 }

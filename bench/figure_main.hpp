@@ -1,0 +1,14 @@
+/// The main of a bench that measures figures: rounds of cases in child processes, table, JSON.
+#pragma once
+
+#include <span>
+
+#include "figures.hpp"
+
+namespace bench {
+
+/// Exit code of the process. `what`: one line for --help.
+int figure_main(int argument_count, char** arguments, const char* what,
+                std::span<const Figure> figures);
+
+}  // namespace bench

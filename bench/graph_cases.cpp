@@ -1,0 +1,135 @@
+// A chain of small ops on 16 floats: x + c, relu, * d, and again. As one graph, and as messages to
+// one kernel whose intermediate values stay on the device.
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "cases.hpp"
+#include "ringkernel/ringkernel.hpp"
+
+namespace bench {
+namespace {
+
+namespace rk = ringkernel;
+
+constexpr std::size_t count = 16;
+using Values = std::array<float, count>;
+
+/// The op `i` of the chain on `x`; `c` and `d` are what it adds and multiplies.
+rk::Request op(std::size_t i, const rk::TensorView& x, const rk::TensorView& c,
+               const rk::TensorView& d) {
+  switch (i % 3) {
+    case 0: return rk::ops::add(x, c);
+    case 1: return rk::ops::relu(x);
+    default: return rk::ops::mul(x, d);
+  }
+}
+
+struct Chain {
+  Values x{}, c{}, d{};
+
+  Chain() {
+    for (std::size_t i = 0; i < count; ++i) {
+      x[i] = static_cast<float>(i) - 8;
+      c[i] = 0.5f + static_cast<float>(i);
+      d[i] = 1.0f / static_cast<float>(i + 2);
+    }
+  }
+  void vary() { x[0] = x[0] > 1000 ? 0 : x[0] + 1; }
+  void check(std::span<const float> result, std::size_t ops) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      float value = x[i];
+      for (std::size_t step = 0; step < ops; ++step)
+        value = step % 3 == 0 ? value + c[i] : step % 3 == 1 ? std::max(value, 0.0f) : value * d[i];
+      if (result.size() != count || result[i] != value) throw std::runtime_error("wrong result");
+    }
+  }
+};
+
+rk::RingKernelRuntime open_runtime() {
+  return rk::RingKernelRuntime::builder()
+      .backend("opencl")
+      .options(rk::RuntimeOptions::low_latency())
+      .build()
+      .value();
+}
+
+rk::CompiledFunction compile(rk::RingKernelRuntime& runtime, const Chain& chain, std::size_t ops) {
+  rk::Graph graph("chain" + std::to_string(ops));
+  rk::Graph::Value value = graph.input({rk::DType::f32, {count}});
+  const auto c = graph.constant(chain.c), d = graph.constant(chain.d);
+  for (std::size_t i = 0; i < ops; ++i) value = graph.add(op(i, value, c, d));
+  graph.output(value);
+  return runtime.compile(graph).value();
+}
+
+double timed_execute(const rk::CompiledFunction& function, Chain& chain, std::size_t ops) {
+  chain.vary();
+  const Stopwatch watch;
+  const rk::Result<rk::FunctionResult> result = function.execute(chain.x);
+  const double us = watch.us();
+  chain.check(result.value().elements<float>(), ops);
+  return us;
+}
+
+}  // namespace
+
+Measurement graph20() {
+  rk::RingKernelRuntime runtime = open_runtime();
+  Chain chain;
+  const rk::CompiledFunction function = compile(runtime, chain, 20);
+  Latencies latencies;
+  while (latencies.more()) latencies.add(timed_execute(function, chain, 20));
+  return latencies.result();
+}
+
+/// Nothing but the input and the last result travels; the messages are not waited for one by one.
+Measurement messages20() {
+  rk::RingKernelRuntime runtime = open_runtime();
+  rk::KernelOptions options = rk::KernelOptions::low_latency();
+  options.auto_activate = true;
+  rk::Kernel kernel = runtime.launch("chain", options).value();
+  Chain chain;
+  const auto resident = [&] { return runtime.allocate({rk::DType::f32, {count}}).value(); };
+  const rk::Tensor c = resident(), d = resident(), value = resident();
+  rk::Tensor(c).write(chain.c).value();
+  rk::Tensor(d).write(chain.d).value();
+  std::array<rk::Result<rk::Reply>, 19> replies;
+  Latencies latencies;
+  while (latencies.more()) {
+    chain.vary();
+    const Stopwatch watch;
+    for (std::size_t i = 0; i < 19; ++i)
+      kernel.send(op(i, i == 0 ? rk::TensorView(chain.x) : rk::TensorView(value), c, d).into(value))
+          .value();
+    const rk::Reply last = kernel.call(op(19, value, c, d)).value();
+    latencies.add(watch.us());
+    chain.check(last.floats(), 20);
+    for (std::size_t left = replies.size(); left != 0;)
+      left -= kernel.receive_some(std::span(replies).first(left), std::chrono::seconds(10)).value();
+  }
+  return latencies.result();
+}
+
+/// What an op more costs in a graph, its arithmetic on 16 floats included: nanoseconds.
+Measurement graph_op_overhead() {
+  rk::RingKernelRuntime runtime = open_runtime();
+  Chain chain;
+  const rk::CompiledFunction one = compile(runtime, chain, 1);
+  const rk::CompiledFunction many = compile(runtime, chain, 61);
+  Latencies of_one, of_many;
+  while (of_one.more() && of_many.more()) {
+    of_one.add(timed_execute(one, chain, 1));
+    of_many.add(timed_execute(many, chain, 61));
+  }
+  const Measurement longer = of_many.result(), shorter = of_one.result();
+  Measurement overhead = longer;
+  overhead.value = (longer.value - shorter.value) / 60 * 1000;
+  overhead.p50 = overhead.value;
+  overhead.p99 = (longer.p99 - shorter.p99) / 60 * 1000;
+  overhead.p999 = (longer.p999 - shorter.p999) / 60 * 1000;
+  return overhead;
+}
+
+}  // namespace bench

@@ -1,0 +1,100 @@
+/// `CompiledFunction`: a graph made ready on the device. One message runs all of it.
+///
+///     auto function = runtime->compile(graph).value();
+///     auto result = function.execute(image).value();
+///     result.elements<float>(0);
+///
+/// Its commands, constants and workspace lie in the arena; it has a ring kernel of its own, named
+/// "function:<name>#<number>", on which its executions queue up. Results have the same bytes as the
+/// ops one by one. docs/GRAPHS.md
+///
+/// Threading: distinct and shared objects safe; only assignment needs an object of its own.
+/// Ownership: copies share the function. The last one that goes ends its ring kernel, which waits
+/// for the execution in hand (at most `termination_timeout`), and gives the memory back.
+/// Errors: runtime_closed and kernel_terminated once the runtime is shut down; kernel_not_found for
+/// an empty handle.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringkernel/message.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel {
+
+/// Most inputs and outputs of a graph.
+inline constexpr std::size_t graph_inputs_max = 32;
+inline constexpr std::size_t graph_outputs_max = 32;
+
+/// What a function takes and gives, and what it occupies.
+struct FunctionSignature {
+  std::string name;
+  std::vector<TensorDesc> inputs;
+  std::vector<TensorDesc> outputs;
+  std::vector<std::uint64_t> output_offsets;  ///< bytes from the beginning of the reply's data
+  std::size_t commands = 0;                   ///< that one execution runs
+  std::uint64_t arena_bytes = 0;              ///< commands, constants and workspace
+  std::uint64_t workspace_bytes = 0;          ///< of these, what intermediate values share
+};
+
+/// The outputs of one execution. Views are valid while the object lives.
+class FunctionResult {
+ public:
+  FunctionResult() noexcept = default;
+  FunctionResult(Reply reply, std::shared_ptr<const FunctionSignature> signature) noexcept
+      : reply_(std::move(reply)), signature_(std::move(signature)) {}
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return signature_ ? signature_->outputs.size() : 0;
+  }
+  /// Precondition: `output < size()`.
+  [[nodiscard]] TensorView output(std::size_t output) const noexcept {
+    const auto* const data = static_cast<const std::byte*>(reply_.tensor().data);
+    return {signature_->outputs[output], data + signature_->output_offsets[output]};
+  }
+  /// Empty if T is not the output's element type.
+  template <Element T>
+  [[nodiscard]] std::span<const T> elements(std::size_t output = 0) const noexcept {
+    return this->output(output).template elements<T>();
+  }
+
+ private:
+  Reply reply_;
+  std::shared_ptr<const FunctionSignature> signature_;
+};
+
+namespace detail {
+class FunctionState;
+}  // namespace detail
+
+class CompiledFunction {
+ public:
+  /// An empty handle.
+  CompiledFunction() noexcept = default;
+  explicit CompiledFunction(std::shared_ptr<detail::FunctionState> state) noexcept
+      : state_(std::move(state)) {}
+
+  /// Precondition: the handle is not empty.
+  [[nodiscard]] const FunctionSignature& signature() const noexcept;
+
+  /// Runs the graph on these inputs, in the graph's order. Zero timeout: the runtime's
+  /// `call_timeout`. Errors: E2007, E2004, E3003 with "Expected" and "Got", E3007 (elements),
+  /// unsupported (a resident tensor), E6001 (gather), and those of Kernel::call.
+  [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
+                                               std::chrono::nanoseconds timeout = {}) const;
+  [[nodiscard]] Result<FunctionResult> execute(const TensorView& input,
+                                               std::chrono::nanoseconds timeout = {}) const {
+    return execute(std::span(&input, 1), timeout);
+  }
+
+ private:
+  std::shared_ptr<detail::FunctionState> state_;
+};
+
+}  // namespace ringkernel

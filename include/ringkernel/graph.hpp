@@ -1,0 +1,104 @@
+/// `Graph`: a network of ops, written down once and then run by one message
+/// (compiled_function.hpp).
+///
+///     Graph graph("scores");
+///     const Graph::Value image = graph.input({DType::f32, {1, 64}});
+///     const Graph::Value hidden = graph.add(ops::relu(graph.add(ops::matmul(image, weights))));
+///     graph.output(hidden);
+///     auto function = runtime->compile(graph);
+///
+/// The functions of ops.hpp describe the ops; wherever they take a TensorView they take a value of
+/// the graph. Elements that are given directly become constants of the graph, which copies them.
+///
+/// Threading: distinct objects safe, shared objects unsafe.
+/// Ownership: a graph owns its constants. A value belongs to the graph that gave it.
+/// Errors: the first one is kept, and answered by everything that uses the graph afterwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ringkernel/message.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel {
+
+class Graph {
+ public:
+  /// What an input, a constant or an op stands for.
+  class Value {
+   public:
+    [[nodiscard]] const TensorDesc& desc() const noexcept { return desc_; }
+    operator TensorView() const noexcept {  // NOLINT: conversion is the purpose
+      TensorView view(desc_, nullptr);
+      view.tensor = tag_;
+      return view;
+    }
+
+   private:
+    friend class Graph;
+    Value(const TensorDesc& desc, TensorId tag) noexcept : desc_(desc), tag_(tag) {}
+
+    TensorDesc desc_;
+    TensorId tag_;
+  };
+
+  /// `name` appears in errors and in the id of the ring kernel that runs the graph.
+  explicit Graph(std::string name);
+
+  /// What each execution brings, in the order of these calls. E2005, E3002, E3006, E6004.
+  Value input(const TensorDesc& desc);
+  /// Elements that stay on the device. invalid_argument (no elements, or another count).
+  Value constant(const TensorView& elements);
+  /// What the op gives. Errors: as for a call of this request; invalid_argument for a value of
+  /// another graph, unsupported for a resident tensor.
+  Value add(const Request& request);
+  /// What each execution answers, in the order of these calls.
+  void output(const Value& value);
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Ops added so far.
+  [[nodiscard]] std::size_t op_count() const noexcept { return op_count_; }
+  /// The first error, or success.
+  [[nodiscard]] const Result<void>& status() const noexcept { return status_; }
+
+  // --- for the compiler -----------------------------------------------------------------------
+
+  struct Input {};
+  struct Constant {
+    std::vector<std::byte> bytes;
+  };
+  struct Step {
+    Op op = Op::noop;
+    std::uint32_t input_count = 0;
+    std::array<std::uint32_t, inputs_max> inputs{};  // indices of nodes before this one
+    rk_op_attrs attrs{};
+  };
+  struct Node {
+    TensorDesc desc;
+    std::variant<Input, Constant, Step> what;
+  };
+  [[nodiscard]] std::span<const Node> nodes() const noexcept { return nodes_; }
+  [[nodiscard]] std::span<const std::uint32_t> outputs() const noexcept { return outputs_; }
+
+ private:
+  Value push(Node node);
+  /// Keeps the error, and gives a value that stands for nothing.
+  Value fail(Error error);
+  /// The node that an operand names; inline elements become a constant.
+  Result<std::uint32_t> operand(const TensorView& view);
+
+  std::string name_;
+  TensorId tag_;  // of the values: marks them, and tells graphs apart
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> outputs_;
+  std::size_t op_count_ = 0;
+  Result<void> status_;
+};
+
+}  // namespace ringkernel

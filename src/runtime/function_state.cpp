@@ -1,0 +1,171 @@
+#include "runtime/function_state.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "foundation/assert.hpp"
+#include "ring/geometry.hpp"
+
+namespace ringkernel {
+namespace detail {
+namespace {
+
+/// Inputs and outputs travel as plain words.
+TensorDesc words(std::uint64_t bytes) {
+  return {DType::f32, {static_cast<std::uint32_t>(bytes / sizeof(float))}};
+}
+
+FunctionSignature sign(const Graph& graph, const GraphPlan& plan) {
+  FunctionSignature signature;
+  signature.name = graph.name();
+  for (const Graph::Node& node : graph.nodes())
+    if (std::holds_alternative<Graph::Input>(node.what)) signature.inputs.push_back(node.desc);
+  for (const std::uint32_t output : graph.outputs())
+    signature.outputs.push_back(graph.nodes()[output].desc);
+  signature.output_offsets = plan.output_offsets;
+  signature.commands = plan.commands.size();
+  signature.arena_bytes = plan.region_bytes;
+  signature.workspace_bytes = plan.workspace_bytes;
+  return signature;
+}
+
+/// A ring that takes two of these records.
+Result<std::uint32_t> ring_for(std::uint64_t payload_bytes) {
+  constexpr std::uint64_t usual = 64 * 1024, overhead_max = 2048;
+  const std::uint64_t bytes = std::bit_ceil(std::max(usual, 2 * (payload_bytes + overhead_max)));
+  if (bytes > ring_bytes_max)
+    return Error(Errc::message_too_large, std::to_string(payload_bytes) +
+                                              " bytes of inputs or outputs; a ring has at most " +
+                                              std::to_string(ring_bytes_max));
+  return static_cast<std::uint32_t>(bytes);
+}
+
+std::string kernel_id(const std::string& name) {
+  static std::atomic<std::uint64_t> number{0};
+  const std::string tail = "#" + std::to_string(number.fetch_add(1, std::memory_order_relaxed));
+  const std::string id = "function:" + name;
+  return id.substr(0, kernel_id_length_max - tail.size()) + tail;
+}
+
+/// Commands and constants; the workspace is written before it is read.
+void write_region(const Graph& graph, GraphPlan& plan, std::byte* region, std::uint64_t start) {
+  const auto move = [start](rk_operand& operand) {
+    if (operand.place == RK_PLACE_ARENA) operand.offset += start;
+  };
+  for (rk_command& command : plan.commands) {
+    move(command.output);
+    for (std::size_t i = 0; i < command.input_count; ++i) move(command.inputs[i]);
+  }
+  std::memcpy(region, plan.commands.data(), plan.commands.size() * sizeof(rk_command));
+  for (std::size_t node = 0; node < graph.nodes().size(); ++node)
+    if (plan.constant_offsets[node] != 0) {
+      const auto& bytes = std::get<Graph::Constant>(graph.nodes()[node].what).bytes;
+      std::memcpy(region + plan.constant_offsets[node], bytes.data(), bytes.size());
+    }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<FunctionState>> FunctionState::compile(
+    const std::shared_ptr<RuntimeState>& runtime, const Graph& graph) {
+  RK_TRY(plan, plan_graph(graph));
+  KernelOptions options{.program = "core"};
+  RK_TRY(input_bytes, ring_for(plan.input_bytes));
+  RK_TRY(output_bytes, ring_for(plan.output_bytes));
+  options.input_bytes = input_bytes;
+  options.output_bytes = output_bytes;
+  RK_TRY(kernel, runtime->launch(kernel_id(graph.name()), options));
+  auto function = std::make_shared<FunctionState>(std::move(kernel), graph, plan);
+  RK_TRY_VOID(function->open(graph, plan));
+  return function;
+}
+
+FunctionState::FunctionState(std::shared_ptr<KernelState> kernel, const Graph& graph,
+                             const GraphPlan& plan)
+    : kernel_(std::move(kernel)),
+      signature_(std::make_shared<const FunctionSignature>(sign(graph, plan))),
+      input_offsets_(plan.input_offsets) {}
+
+FunctionState::~FunctionState() { (void)kernel_->terminate({}, kernel_->terminated_reason()); }
+
+Result<void> FunctionState::open(const Graph& graph, GraphPlan& plan) {
+  Inference run{words(plan.output_bytes), {}};
+  run.attrs.graph.count = static_cast<rk_u32>(plan.commands.size());
+  RK_TRY_VOID(kernel_->add_region(plan.region_bytes, [&](std::byte* region, std::uint64_t offset) {
+    write_region(graph, plan, region, offset);
+    run.attrs.graph.commands = offset;
+  }));
+  Request kind;
+  kind.op = static_cast<Op>(RK_OP_GRAPH);
+  kind.input_count = 1;
+  kind.inputs[0] = TensorView(words(plan.input_bytes), nullptr);
+  RK_TRY(skeleton, codec::make_skeleton(kind, run));
+  skeleton_ = std::move(skeleton);
+  return kernel_->activate();
+}
+
+Error FunctionState::mismatch(Errc code, const std::string& what, const std::string& expected,
+                              const std::string& got) const {
+  return {code, "compiled function '" + signature_->name + "' on '" +
+                    kernel_->runtime().metrics().device + "': " + what +
+                    "\n  Expected: " + expected + "\n  Got: " + got};
+}
+
+Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
+  const std::vector<TensorDesc>& expected = signature_->inputs;
+  if (inputs.size() != expected.size())
+    return mismatch(Errc::arity_mismatch, "inputs", std::to_string(expected.size()),
+                    std::to_string(inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const TensorView& input = inputs[i];
+    const std::string what = "input ";
+    if (input.desc.dtype != expected[i].dtype)
+      return mismatch(Errc::dtype_mismatch, what + std::to_string(i), expected[i].text(),
+                      input.desc.text());
+    if (input.desc.shape != expected[i].shape)
+      return mismatch(Errc::dimension_mismatch, what + std::to_string(i), expected[i].text(),
+                      input.desc.text());
+    if (input.tensor != 0)
+      return mismatch(Errc::unsupported, what + std::to_string(i), "elements", "a resident tensor");
+    if (input.data == nullptr || input.element_count != input.desc.element_count())
+      return mismatch(Errc::element_count_mismatch, what + std::to_string(i),
+                      std::to_string(input.desc.element_count()) + " elements",
+                      std::to_string(input.data == nullptr ? 0 : input.element_count));
+  }
+  return {};
+}
+
+Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs,
+                                              std::chrono::nanoseconds timeout) const {
+  RK_TRY_VOID(check(inputs));
+  std::array<codec::Piece, graph_inputs_max> pieces;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    pieces[i] = {input_offsets_[i], inputs[i].data, inputs[i].desc.bytes()};
+  Result<Reply> reply = kernel_->execute(skeleton_->plan, skeleton_->kind,
+                                         std::span(pieces).first(inputs.size()), timeout);
+  if (!reply) {
+    Error error = std::move(reply).error();
+    error.detail = "compiled function '" + signature_->name + "': " + error.detail;
+    return error;
+  }
+  return FunctionResult(std::move(*reply), signature_);
+}
+
+}  // namespace detail
+
+const FunctionSignature& CompiledFunction::signature() const noexcept {
+  RK_ASSERT(state_ != nullptr, "an empty handle has no signature");
+  return state_->signature();
+}
+
+Result<FunctionResult> CompiledFunction::execute(std::span<const TensorView> inputs,
+                                                 std::chrono::nanoseconds timeout) const {
+  if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
+  return state_->execute(inputs, timeout);
+}
+
+}  // namespace ringkernel

@@ -1,0 +1,46 @@
+/// A compiled function: the layout of its message, and the ring kernel that runs it.
+///
+/// Threading: any thread; what an execution reads does not change.
+/// Ownership: owns the kernel, and with it the region of the arena.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "message/skeleton.hpp"
+#include "ringkernel/compiled_function.hpp"
+#include "ringkernel/graph.hpp"
+#include "runtime/graph_plan.hpp"
+#include "runtime/kernel_state.hpp"
+
+namespace ringkernel::detail {
+
+class FunctionState {
+ public:
+  /// Errors: those of RingKernelRuntime::compile.
+  [[nodiscard]] static Result<std::shared_ptr<FunctionState>> compile(
+      const std::shared_ptr<RuntimeState>& runtime, const Graph& graph);
+
+  FunctionState(std::shared_ptr<KernelState> kernel, const Graph& graph, const GraphPlan& plan);
+  FunctionState(const FunctionState&) = delete;
+  FunctionState& operator=(const FunctionState&) = delete;
+  ~FunctionState();
+
+  [[nodiscard]] const FunctionSignature& signature() const noexcept { return *signature_; }
+  [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
+                                               std::chrono::nanoseconds timeout) const;
+
+ private:
+  /// Launches nothing yet: the region, the message, then the kernel becomes active.
+  Result<void> open(const Graph& graph, GraphPlan& plan);
+  [[nodiscard]] Result<void> check(std::span<const TensorView> inputs) const;
+  [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
+                               const std::string& got) const;
+
+  const std::shared_ptr<KernelState> kernel_;
+  const std::shared_ptr<const FunctionSignature> signature_;
+  const std::vector<std::uint64_t> input_offsets_;
+  std::unique_ptr<const codec::Skeleton> skeleton_;
+};
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,117 @@
+#include "ringkernel/graph.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "message/codec.hpp"
+
+namespace ringkernel {
+namespace {
+
+/// The tag of a value: the highest bit, the number of its graph, the index of its node. Resident
+/// tensors count from 1, so none of theirs has that bit.
+constexpr TensorId value_bit = TensorId{1} << 63;
+constexpr unsigned node_bits = 24;
+constexpr std::size_t nodes_max = std::size_t{1} << node_bits;
+constexpr TensorId node_mask = nodes_max - 1;
+
+TensorId next_tag() noexcept {
+  static std::atomic<TensorId> last{0};
+  return value_bit | (last.fetch_add(1, std::memory_order_relaxed) + 1) << node_bits;  // distinct
+}
+
+Result<void> check_shape(const TensorDesc& desc) {
+  if (element_bytes(desc.dtype) == 0)
+    return Error(Errc::invalid_dtype, "a value of element type " + std::string(name(desc.dtype)));
+  std::array<std::int64_t, rank_max> dims{};
+  std::copy(desc.shape.dims().begin(), desc.shape.dims().end(), dims.begin());
+  RK_TRY_VOID(Shape::make(std::span(dims).first(desc.shape.rank())));
+  return {};
+}
+
+}  // namespace
+
+Graph::Graph(std::string name) : name_(std::move(name)), tag_(next_tag()) {}
+
+Graph::Value Graph::push(Node node) {
+  if (!status_) return {{DType::none, {}}, tag_};
+  if (nodes_.size() == nodes_max)
+    return fail(Error(Errc::limit_exceeded,
+                      "a graph has at most " + std::to_string(nodes_max) + " values"));
+  nodes_.push_back(std::move(node));
+  return {nodes_.back().desc, tag_ | (nodes_.size() - 1)};
+}
+
+Graph::Value Graph::fail(Error error) {
+  if (status_) {
+    error.detail = "graph '" + name_ + "', op " + std::to_string(op_count_) + ": " + error.detail;
+    status_ = std::move(error);
+  }
+  return {{DType::none, {}}, tag_};
+}
+
+Graph::Value Graph::input(const TensorDesc& desc) {
+  if (Result<void> sound = check_shape(desc); !sound) return fail(sound.error());
+  return push({desc, Input{}});
+}
+
+Graph::Value Graph::constant(const TensorView& elements) {
+  if (Result<void> sound = check_shape(elements.desc); !sound) return fail(sound.error());
+  if (elements.data == nullptr || elements.element_count != elements.desc.element_count())
+    return fail(Error(Errc::invalid_argument,
+                      "a constant " + elements.desc.text() + " with " +
+                          std::to_string(elements.data == nullptr ? 0 : elements.element_count) +
+                          " elements"));
+  Constant constant{std::vector<std::byte>(elements.desc.bytes())};
+  std::memcpy(constant.bytes.data(), elements.data, constant.bytes.size());
+  return push({elements.desc, std::move(constant)});
+}
+
+Result<std::uint32_t> Graph::operand(const TensorView& view) {
+  if (view.tensor == 0) {
+    (void)constant(view);
+    if (!status_) return status_.error();
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
+  }
+  if ((view.tensor & value_bit) == 0)
+    return Error(Errc::unsupported, "an operand is a resident tensor; a graph has constants");
+  const TensorId node = view.tensor & node_mask;
+  if ((view.tensor & ~node_mask) != tag_ || node >= nodes_.size())
+    return Error(Errc::invalid_argument, "an operand is a value of another graph");
+  return static_cast<std::uint32_t>(node);
+}
+
+Graph::Value Graph::add(const Request& request) {
+  if (!status_) return {{DType::none, {}}, tag_};
+  if (request.output != 0)
+    return fail(Error(Errc::unsupported, "a graph plans itself where results lie"));
+  Step step{.op = request.op, .input_count = request.input_count};
+  std::array<TensorDesc, inputs_max> descs;
+  if (request.input_count > inputs_max)
+    return fail(Error(Errc::arity_mismatch, std::to_string(request.input_count) + " operands"));
+  for (std::size_t i = 0; i < request.input_count; ++i) {
+    const Result<std::uint32_t> node = operand(request.inputs[i]);
+    if (!node) return fail(node.error());
+    step.inputs[i] = *node;
+    descs[i] = nodes_[*node].desc;
+  }
+  const Result<Inference> inference =
+      infer(request.op, std::span(descs).first(request.input_count), request.attributes);
+  if (!inference) return fail(inference.error());
+  if (inference->output.dtype == DType::none)
+    return fail(Error(Errc::invalid_argument, "an op without a result"));
+  step.attrs = inference->attrs;
+  ++op_count_;
+  return push({inference->output, step});
+}
+
+void Graph::output(const Value& value) {
+  const Result<std::uint32_t> node = operand(value);
+  if (!node)
+    (void)fail(node.error());
+  else
+    outputs_.push_back(*node);
+}
+
+}  // namespace ringkernel

@@ -1,0 +1,222 @@
+#include "runtime/graph_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "foundation/align.hpp"
+#include "message/codec.hpp"
+#include "ringkernel/compiled_function.hpp"
+
+namespace ringkernel {
+namespace {
+
+constexpr std::uint64_t align = RK_RECORD_ALIGN;
+constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
+
+std::uint64_t padded(std::uint64_t bytes) noexcept { return align_up(bytes, align); }
+
+/// Blocks of the workspace that hold something, by offset. First fit.
+class Workspace {
+ public:
+  std::uint64_t allocate(std::uint64_t bytes) {
+    std::uint64_t offset = 0;
+    for (const auto& [start, size] : used_) {
+      if (start - offset >= bytes) break;
+      offset = start + size;
+    }
+    used_.emplace(offset, bytes);
+    end_ = std::max(end_, offset + bytes);
+    return offset;
+  }
+  void free(std::uint64_t offset) { used_.erase(offset); }
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> used_;
+  std::uint64_t end_ = 0;
+};
+
+/// Where a value lies while the graph runs.
+struct Place {
+  rk_u8 place = RK_PLACE_NONE;
+  std::uint64_t offset = 0;
+};
+
+class Planner {
+ public:
+  explicit Planner(const Graph& graph)
+      : graph_(graph),
+        nodes_(graph.nodes()),
+        places_(nodes_.size()),
+        last_use_(nodes_.size(), never),
+        needed_(nodes_.size(), false) {}
+
+  Result<GraphPlan> plan() {
+    RK_TRY_VOID(check());
+    find_uses();
+    place_outputs();
+    const std::size_t commands = steps_ + copies_.size();
+    if (commands > RK_GRAPH_COMMANDS_MAX)
+      return Error(Errc::limit_exceeded, "a graph runs at most " +
+                                             std::to_string(RK_GRAPH_COMMANDS_MAX) +
+                                             " commands, this one " + std::to_string(commands));
+    place_inputs_and_constants(padded(commands * sizeof(rk_command)));
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+      if (const Graph::Step* step = needed_step(node)) run(node, *step);
+    for (const std::size_t output : copies_) copy_out(output);
+    plan_.workspace_bytes = workspace_.end();
+    plan_.region_bytes = workspace_start_ + workspace_.end();
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] bool is_step(std::uint32_t node) const {
+    return std::holds_alternative<Graph::Step>(nodes_[node].what);
+  }
+  [[nodiscard]] const Graph::Step* needed_step(std::uint32_t node) const {
+    return needed_[node] ? std::get_if<Graph::Step>(&nodes_[node].what) : nullptr;
+  }
+
+  Result<void> check() const {
+    if (!graph_.status()) return graph_.status();
+    const auto inputs =
+        static_cast<std::size_t>(std::ranges::count_if(nodes_, [](const Graph::Node& node) {
+          return std::holds_alternative<Graph::Input>(node.what);
+        }));
+    const std::size_t outputs = graph_.outputs().size();
+    if (inputs == 0 || outputs == 0)
+      return Error(Errc::invalid_argument, "a graph has at least one input and one output");
+    if (inputs > graph_inputs_max || outputs > graph_outputs_max)
+      return Error(Errc::limit_exceeded, "a graph has at most " + std::to_string(graph_inputs_max) +
+                                             " inputs and " + std::to_string(graph_outputs_max) +
+                                             " outputs, this one " + std::to_string(inputs) +
+                                             " and " + std::to_string(outputs));
+    return {};
+  }
+
+  /// Which values an output depends on, and which step reads each of them last.
+  void find_uses() {
+    for (const std::uint32_t output : graph_.outputs()) needed_[output] = true;
+    for (auto node = static_cast<std::uint32_t>(nodes_.size()); node-- > 0;) {
+      const Graph::Step* const step = needed_step(node);
+      if (step == nullptr) continue;
+      ++steps_;
+      for (std::size_t i = 0; i < step->input_count; ++i) {
+        needed_[step->inputs[i]] = true;
+        if (last_use_[step->inputs[i]] == never) last_use_[step->inputs[i]] = node;
+      }
+    }
+  }
+
+  /// A step whose result is one output and nothing else writes it into the reply. Other outputs are
+  /// copied there at the end.
+  void place_outputs() {
+    const std::span<const std::uint32_t> outputs = graph_.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::uint32_t value = outputs[i];
+      if (is_step(value) && last_use_[value] == never && std::ranges::count(outputs, value) == 1)
+        places_[value] = {RK_PLACE_MESSAGE, plan_.output_bytes};
+      else
+        copies_.push_back(i);
+      plan_.output_offsets.push_back(plan_.output_bytes);
+      plan_.output_bytes += padded(nodes_[value].desc.bytes());
+    }
+  }
+
+  void place_inputs_and_constants(std::uint64_t constants_start) {
+    workspace_start_ = constants_start;
+    plan_.constant_offsets.assign(nodes_.size(), 0);
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      const std::uint64_t bytes = padded(nodes_[node].desc.bytes());
+      if (std::holds_alternative<Graph::Input>(nodes_[node].what)) {
+        places_[node] = {RK_PLACE_MESSAGE, plan_.input_bytes};
+        plan_.input_offsets.push_back(plan_.input_bytes);
+        plan_.input_bytes += bytes;
+      } else if (needed_[node] && std::holds_alternative<Graph::Constant>(nodes_[node].what)) {
+        places_[node] = {RK_PLACE_ARENA, workspace_start_};
+        plan_.constant_offsets[node] = workspace_start_;
+        workspace_start_ += bytes;
+      }
+    }
+  }
+
+  /// Whether the value's block is free again behind this step: an output that is copied at the end
+  /// keeps its.
+  [[nodiscard]] bool dies_at(std::uint32_t value, std::uint32_t node) const {
+    return last_use_[value] == node && is_step(value) && places_[value].place == RK_PLACE_ARENA &&
+           std::ranges::find(graph_.outputs(), value) == graph_.outputs().end();
+  }
+
+  /// The operand that an elementwise op may write over, or `never`.
+  [[nodiscard]] std::uint32_t reusable(std::uint32_t node, const Graph::Step& step) const {
+    const OpInfo* const info = find_op(static_cast<std::uint16_t>(step.op));
+    if (info->rule != "unary" && info->rule != "binary") return never;
+    for (std::size_t i = 0; i < step.input_count; ++i)
+      if (dies_at(step.inputs[i], node) && nodes_[step.inputs[i]].desc == nodes_[node].desc)
+        return step.inputs[i];
+    return never;
+  }
+
+  void run(std::uint32_t node, const Graph::Step& step) {
+    if (places_[node].place == RK_PLACE_NONE) {
+      const std::uint32_t operand = reusable(node, step);
+      if (operand != never) {
+        places_[node] = places_[operand];
+        last_use_[operand] = never;  // its block lives on
+      } else {
+        const std::uint64_t offset = workspace_.allocate(padded(nodes_[node].desc.bytes()));
+        places_[node] = {RK_PLACE_ARENA, workspace_start_ + offset};
+      }
+    }
+    push(step.op, step.attrs, node, places_[node], std::span(step.inputs).first(step.input_count));
+    for (std::size_t i = 0; i < step.input_count; ++i) {
+      const std::uint32_t operand = step.inputs[i];
+      if (!dies_at(operand, node)) continue;
+      workspace_.free(places_[operand].offset - workspace_start_);
+      last_use_[operand] = never;  // it may be two operands
+    }
+  }
+
+  void copy_out(std::size_t output) {
+    const std::uint32_t value = graph_.outputs()[output];
+    push(Op::copy, {}, value, {RK_PLACE_MESSAGE, plan_.output_offsets[output]}, {&value, 1});
+  }
+
+  void push(Op op, const rk_op_attrs& attrs, std::uint32_t result, const Place& to,
+            std::span<const std::uint32_t> operands) {
+    rk_command command{};
+    command.op = static_cast<rk_u16>(op);
+    command.input_count = static_cast<rk_u8>(operands.size());
+    command.output_count = 1;
+    command.output = operand_at(nodes_[result].desc, to);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      command.inputs[i] = operand_at(nodes_[operands[i]].desc, places_[operands[i]]);
+    command.attrs = attrs;
+    plan_.commands.push_back(command);
+  }
+
+  static rk_operand operand_at(const TensorDesc& desc, const Place& place) {
+    rk_operand operand = codec::make_operand(desc, place.place);
+    operand.offset = place.offset;
+    return operand;
+  }
+
+  const Graph& graph_;
+  const std::span<const Graph::Node> nodes_;
+  std::vector<Place> places_;            // of values, once they have one
+  std::vector<std::uint32_t> last_use_;  // the step that reads a value last; never: none, or done
+  std::vector<bool> needed_;
+  std::vector<std::size_t> copies_;  // outputs that are copied at the end
+  std::size_t steps_ = 0;
+  std::uint64_t workspace_start_ = 0;
+  Workspace workspace_;
+  GraphPlan plan_;
+};
+
+}  // namespace
+
+Result<GraphPlan> plan_graph(const Graph& graph) { return Planner(graph).plan(); }
+
+}  // namespace ringkernel

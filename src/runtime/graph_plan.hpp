@@ -1,0 +1,34 @@
+/// From a graph to what the device runs: the commands, and where everything they name lies.
+///
+///     region in the arena: | commands | constants | workspace |
+///     message:             packed inputs              reply: packed outputs
+///
+/// Values share the workspace: a block is free again behind the last step that reads it, and an
+/// elementwise op writes over an operand that nobody reads any more. One execution at a time may
+/// use it, which is how an executor works: it finishes a message before it takes the next.
+///
+/// Threading: pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ringkernel/graph.hpp"
+
+namespace ringkernel {
+
+struct GraphPlan {
+  /// Offsets of place "arena" count from the region's start until it has one.
+  std::vector<rk_command> commands;
+  std::vector<std::uint64_t> input_offsets, output_offsets;  ///< within the packed ones
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::vector<std::uint64_t> constant_offsets;  ///< by node, from the region's start; 0: is none
+  std::uint64_t workspace_bytes = 0;
+  std::uint64_t region_bytes = 0;
+};
+
+/// Errors: invalid_argument (no input, no output), limit_exceeded (more than `graph_inputs_max`
+/// inputs, `graph_outputs_max` outputs or RK_GRAPH_COMMANDS_MAX steps), and the graph's own.
+[[nodiscard]] Result<GraphPlan> plan_graph(const Graph& graph);
+
+}  // namespace ringkernel
