@@ -42,7 +42,7 @@ std::vector<Case> cases_of_depth(const Depth& depth, bool is_signed) {
       {Op::dot, {draw({rows, depth.k}), draw({depth.k})}, {}},
       {Op::dot, {draw({depth.k}), draw({depth.k, columns})}, {}},
       {Op::conv2d,
-       {draw({1, height + 2, width + 1, channels}), draw({height, width, channels, columns})},
+       {draw({1, height + 1, width + 1, channels}), draw({height, width, channels, columns})},
        sliding({1, 1})},
   };
 }
@@ -79,7 +79,8 @@ TEST_P(DeepSums, KeepTheBarAndTheBytesUpToAFewThousandTerms) {
         const Values want = example.expected();
         ASSERT_EQ(reply->tensor().desc.shape, want.shape);
         const double by_result = worst_error(reply->floats(), want, want);
-        const double by_terms = worst_error(reply->floats(), want, example.magnitudes());
+        const double by_terms =
+            is_signed ? worst_error(reply->floats(), want, example.magnitudes()) : by_result;
         EXPECT_LE(is_signed ? by_terms : by_result, bar);
         std::printf("%-55s %-9s %-11.1e %.1e\n", example.text().c_str(),
                     is_signed ? "mixed" : "positive", by_result, by_terms);
