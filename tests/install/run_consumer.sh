@@ -12,7 +12,8 @@ trap 'rm -rf "$work"' EXIT
 "$CMAKE" --install "$build" --prefix "$work/installed" >"$work/log"
 # A moved tree works as well: nothing inside names the place where it was built or installed.
 mv "$work/installed" "$work/moved"
-if grep -rl --include='*.cmake' --include='*.pc' -e "$work/installed" -e "$build" "$work/moved"; then
+if grep -rl --include='*.cmake' --include='*.pc' -e "$work/installed" -e "$build" \
+    "$work/moved"; then
   echo "these name the build or the prefix"
   exit 1
 fi
