@@ -28,6 +28,10 @@
 #define RK_PLACE_MESSAGE 1u /* in the message: offset from payload start (request or reply) */
 #define RK_PLACE_ARENA 2u   /* resident: offset from arena start */
 
+/// Elements that an output of rank 0 takes in the arena: the value, and three zeros that the device
+/// sets, so that it is a tensor that every device can hold. Offsets leave room for them.
+#define RK_SCALAR_ELEMENTS 4u
+
 /// One tensor operand: dense, row-major.
 /// Written by: host.  Read by: device.
 typedef struct rk_operand {
