@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
-#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 namespace ringkernel::detail {
 namespace {
+
+/// Ops that a thread hands out before it leaves the rest to another: those who give ops could keep
+/// it for ever.
+constexpr std::size_t handed_out_max = 64;
 
 /// Whether a message that ended so may have been executed, or may still be, in part.
 bool may_have_written(const Error& error) {
@@ -138,7 +142,14 @@ void MindState::pump(Lock& lock) {
 
 void MindState::pump_queue(Lock& lock, Queue& queue) {
   queue.being_pumped = true;  // the ring takes ops in the order of these calls: one thread's
-  while (!queue.order.empty()) {
+  for (std::size_t handed_out = 0; !queue.order.empty(); ++handed_out) {
+    if (handed_out == handed_out_max) {
+      boost::asio::post(notes_, [this] {
+        Lock later(mutex_);
+        pump(later);
+      });
+      break;
+    }
     const Ticket ticket = queue.order.front();
     queue.order.pop_front();
     Given& op = ops_.at(ticket);
@@ -174,11 +185,11 @@ void MindState::end_one(Ticket ticket, Result<void> result, Told& told) {
   if (!result) {
     Error error = result.error();
     const std::string what = mind::describe(op.call.request);
-    if (error.detail.empty()) error.detail = what;
     const bool doubtful = op.handed_out && may_have_written(error);
     if (doubtful && op.call.request.output != 0) doubtful_.push_back(op.call.output);
     if (doubtful && error == Errc::deadline_exceeded)
-      error = Error(Errc::execution_timeout, what + ": " + error.detail);
+      error = Error(Errc::execution_timeout, what + ": no answer within op_timeout");
+    if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
     if (op.asynchronous && !first_error_) first_error_ = error;
     if (doubtful && !closed_ && !poison_) poison(error, told);
     result = std::move(error);
