@@ -58,11 +58,12 @@ TEST_P(MindAsync, ToldOfARefusalLikeOfAnyOtherEnd) {
 
 /// x and y are handed back and forth between the queues: any overtaking changes the numbers.
 TEST_P(MindAsync, KeepsTheOrderOfOpsOnDifferentQueues) {
+  constexpr std::uint32_t many = 65536;  // ops take longer than giving them: the queues fill
   auto runtime = open_mind(GetParam());
-  const Tensor one = filled(runtime, {1024}, std::vector<float>(1024, 1));
-  const Tensor two = filled(runtime, {1024}, std::vector<float>(1024, 2));
-  const Tensor x = runtime.allocate({DType::f32, {1024}}).value();
-  const Tensor y = runtime.allocate({DType::f32, {1024}}).value();
+  const Tensor one = filled(runtime, {many}, std::vector<float>(many, 1));
+  const Tensor two = filled(runtime, {many}, std::vector<float>(many, 2));
+  const Tensor x = runtime.allocate({DType::f32, {many}}).value();
+  const Tensor y = runtime.allocate({DType::f32, {many}}).value();
   float expected_x = 0, expected_y = 0;
   for (int i = 0; i < 20; ++i) {
     runtime.run_op_async("add", {x, one}, x, first, boost::asio::detached);

@@ -12,12 +12,14 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::uint64_t steps_full = 8'000;
+constexpr std::uint64_t steps_full = 2'000;
 constexpr std::size_t thread_count = 4;
-constexpr std::size_t shared_count = 4;   // written by all threads
-constexpr std::size_t private_count = 2;  // of each thread
-constexpr std::size_t tensor_count = shared_count + thread_count * private_count;
-constexpr std::uint32_t element_count = 64;
+constexpr std::size_t shared_count = 4;    // written by all threads
+constexpr std::size_t private_count = 2;   // of each thread
+constexpr std::size_t constant_count = 2;  // odd numbers that nobody writes
+constexpr std::size_t written_count = shared_count + thread_count * private_count;
+constexpr std::size_t tensor_count = written_count + constant_count;
+constexpr std::uint32_t element_count = 16384;  // ops take longer than giving them: queues fill
 constexpr std::uint32_t queue_count = 3;
 
 using Elements = std::vector<std::int32_t>;
@@ -28,7 +30,8 @@ struct Step {
   std::size_t a, b, out;
 };
 
-/// Integers wrap, so that any order but the right one shows.
+/// Integers wrap. Products with odd numbers and sums with others than zero keep the numbers from
+/// becoming all alike, so that any order but the right one shows.
 void replay(const Step& step, std::vector<Elements>& tensors) {
   const Elements a = tensors[step.a], b = tensors[step.b];
   for (std::size_t i = 0; i < element_count; ++i) {
@@ -48,7 +51,8 @@ class Dag {
     Dice dice(seed, 99);
     for (std::size_t i = 0; i < tensor_count; ++i) {
       Elements elements(element_count);
-      for (std::int32_t& element : elements) element = static_cast<std::int32_t>(dice.below(1000));
+      for (std::int32_t& element : elements)
+        element = static_cast<std::int32_t>(dice.below(1000) * 2 + 1);
       tensors_.push_back(runtime_.allocate({DType::i32, {element_count}}).value());
       runtime_.write(tensors_.back(), elements).value();
       expected_.push_back(elements);
@@ -78,9 +82,12 @@ class Dag {
       // An op on the thread's own tensors has its place by the thread alone, so it may be waited
       // for; one on shared tensors has the place in the log that it is given at.
       const bool only_own = dice.hits(50);
-      const Step step{std::array{Op::add, Op::sub, Op::mul, Op::copy}[dice.below(4)],
-                      any(dice, thread, only_own), any(dice, thread, only_own),
-                      any(dice, thread, only_own)};
+      const Op op = std::array{Op::add, Op::sub, Op::mul, Op::copy}[dice.below(4)];
+      const bool with_constant = op == Op::mul || dice.hits(50);
+      const Step step{
+          op, any(dice, thread, only_own),
+          with_constant ? written_count + dice.below(constant_count) : any(dice, thread, only_own),
+          any(dice, thread, only_own)};
       OpOptions options;
       if (dice.hits(70)) options.queue = static_cast<std::uint32_t>(dice.below(queue_count));
       std::unique_lock lock(log_mutex_);
