@@ -1,8 +1,8 @@
 #include "mind/call.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <vector>
 
 #include "ops/ir_text.hpp"
 
@@ -40,16 +40,15 @@ IntList unit_dims_beyond(const Shape& more, const Shape& fewer) {
 }
 
 /// What an op without attributes means, given its tensors.
-Result<OpAttributes> guess_attributes(Op op, Descs inputs, Descs outputs) {
+Result<OpAttributes> guess_attributes(Op op, Descs inputs, std::span<const Tensor> outputs) {
   OpAttributes attributes;
   if (inputs.empty() || outputs.empty()) return attributes;  // the arity is wrong, or there is none
+  const Shape wanted = outputs[0].desc().shape;
   switch (op) {
     case Op::reshape:
-    case Op::fill: attributes.shape = extents(outputs[0].shape); break;
-    case Op::expand_dims:
-      attributes.axes = unit_dims_beyond(outputs[0].shape, inputs[0].shape);
-      break;
-    case Op::squeeze: attributes.axes = unit_dims_beyond(inputs[0].shape, outputs[0].shape); break;
+    case Op::fill: attributes.shape = extents(wanted); break;
+    case Op::expand_dims: attributes.axes = unit_dims_beyond(wanted, inputs[0].shape); break;
+    case Op::squeeze: attributes.axes = unit_dims_beyond(inputs[0].shape, wanted); break;
     case Op::sum:
     case Op::mean:
     case Op::transpose:
@@ -78,7 +77,21 @@ Result<std::size_t> input_number(std::string_view name, std::size_t count) {
 struct Named {
   Op op = Op::noop;
   std::optional<OpAttributes> attributes;
-  std::vector<std::size_t> operands;
+  std::array<std::size_t, inputs_max> operands{};
+  std::size_t operand_count = 0;
+
+  /// Each input in its place.
+  Result<void> take_all(std::size_t input_count) {
+    if (input_count > operands.size()) {
+      const OpInfo& info = info_of(op);
+      return Error(Errc::arity_mismatch, std::string(info.name) + " takes " +
+                                             std::to_string(info.input_count) + " operands, got " +
+                                             std::to_string(input_count));
+    }
+    for (std::size_t i = 0; i < input_count; ++i) operands[i] = i;
+    operand_count = input_count;
+    return {};
+  }
 };
 
 Result<Named> read_name(std::string_view text, std::size_t input_count) {
@@ -88,7 +101,7 @@ Result<Named> read_name(std::string_view text, std::size_t input_count) {
     RK_TRY(op, ops::read_opcode(cursor));
     if (!cursor.at_end()) return cursor.expected("'(' or the end");
     named.op = op;
-    for (std::size_t i = 0; i < input_count; ++i) named.operands.push_back(i);
+    RK_TRY_VOID(named.take_all(input_count));
     return named;
   }
   RK_TRY(operation, ops::parse_operation(text));
@@ -97,10 +110,11 @@ Result<Named> read_name(std::string_view text, std::size_t input_count) {
   for (const std::string_view operand :
        std::span(operation.operands).first(operation.operand_count)) {
     RK_TRY(number, input_number(operand, input_count));
-    named.operands.push_back(number);
+    named.operands[named.operand_count++] = number;
   }
+  const std::span used = std::span(named.operands).first(named.operand_count);
   for (std::size_t i = 0; i < input_count; ++i)
-    if (std::ranges::find(named.operands, i) == named.operands.end())
+    if (std::ranges::find(used, i) == used.end())
       return Error(Errc::arity_mismatch,
                    "input " + std::to_string(i) + " is not named by '" + std::string(text) + "'");
   return named;
@@ -113,26 +127,26 @@ Result<Named> read_name(const detail::MindOpName& name, std::size_t input_count)
   if (find_op(static_cast<std::uint16_t>(op.op)) == nullptr)
     return Error(Errc::unsupported_operation,
                  "no op has the id " + std::to_string(static_cast<unsigned>(op.op)));
-  Named named{.op = op.op, .attributes = op.attributes, .operands = {}};
-  for (std::size_t i = 0; i < input_count; ++i) named.operands.push_back(i);
+  Named named{.op = op.op, .attributes = op.attributes};
+  RK_TRY_VOID(named.take_all(input_count));
   return named;
 }
 
-Result<void> check_output(const std::string& call, const TensorDesc& result, Descs outputs,
-                          BackendTarget target) {
+Result<void> check_output(const Request& request, const TensorDesc& result,
+                          std::span<const Tensor> outputs, BackendTarget target) {
   const std::size_t expected = result.dtype == DType::none ? 0 : 1;
   if (outputs.size() != expected)
-    return Error(Errc::arity_mismatch, call + " has " + std::to_string(expected) +
+    return Error(Errc::arity_mismatch, describe(request) + " has " + std::to_string(expected) +
                                            " outputs, got " + std::to_string(outputs.size()));
   if (expected == 0) return {};
-  const std::string what =
-      call + ": the result is " + result.text() + ", the output " + outputs[0].text();
-  if (outputs[0].dtype != result.dtype) return Error(Errc::dtype_mismatch, what);
+  const TensorDesc output = outputs[0].desc();
   // On a gpu a scalar lies in a tensor of four elements or more: the runtime knows that rule.
   const bool padded_scalar = target == BackendTarget::gpu && result.shape.rank() == 0;
-  if (outputs[0].shape != result.shape && !padded_scalar)
-    return Error(Errc::dimension_mismatch, what);
-  return {};
+  const bool same_shape = output.shape == result.shape || padded_scalar;
+  if (output.dtype == result.dtype && same_shape) return {};
+  return Error(
+      output.dtype == result.dtype ? Errc::dimension_mismatch : Errc::dtype_mismatch,
+      describe(request) + ": the result is " + result.text() + ", the output " + output.text());
 }
 
 Result<void> check_handles(std::span<const Tensor> tensors, const char* which) {
@@ -141,12 +155,6 @@ Result<void> check_handles(std::span<const Tensor> tensors, const char* which) {
       return Error(Errc::tensor_not_found,
                    std::string(which) + " " + std::to_string(i) + " is an empty handle");
   return {};
-}
-
-std::vector<TensorDesc> descs_of(std::span<const Tensor> tensors) {
-  std::vector<TensorDesc> descs;
-  for (const Tensor& tensor : tensors) descs.push_back(tensor.desc());
-  return descs;
 }
 
 }  // namespace
@@ -169,27 +177,26 @@ Result<detail::MindCall> make_call(const detail::MindOpName& name, std::span<con
   }
   RK_TRY_VOID(check_handles(inputs, "input"));
   RK_TRY_VOID(check_handles(outputs, "output"));
-  std::vector<Tensor> operands;
-  for (const std::size_t number : named->operands) operands.push_back(inputs[number]);
-  const std::vector<TensorDesc> operand_descs = descs_of(operands);
-  const std::vector<TensorDesc> output_descs = descs_of(outputs);
-  if (operands.size() != info_of(named->op).input_count)  // before the attributes are guessed
-    return infer(named->op, operand_descs, {}).error();
-  if (!named->attributes) {
-    RK_TRY(attributes, guess_attributes(named->op, operand_descs, output_descs));
-    named->attributes = attributes;
-  }
-  RK_TRY(inference, infer(named->op, operand_descs, *named->attributes));
   detail::MindCall call;
   call.options = options;
   call.request.op = named->op;
-  call.request.attributes = *named->attributes;
-  call.request.input_count = static_cast<std::uint32_t>(operands.size());
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    call.request.inputs[i] = operands[i];
-    call.inputs[i] = operands[i];
+  call.request.input_count = static_cast<std::uint32_t>(named->operand_count);
+  std::array<TensorDesc, inputs_max> storage{};
+  const Descs descs = std::span(storage).first(named->operand_count);
+  for (std::size_t i = 0; i < named->operand_count; ++i) {
+    call.inputs[i] = inputs[named->operands[i]];
+    call.request.inputs[i] = call.inputs[i];
+    storage[i] = call.request.inputs[i].desc;
   }
-  RK_TRY_VOID(check_output(describe(call.request), inference.output, output_descs, place.target));
+  if (named->operand_count != info_of(named->op).input_count)  // before attributes are guessed
+    return infer(named->op, descs, {}).error();
+  if (!named->attributes) {
+    RK_TRY(attributes, guess_attributes(named->op, descs, outputs));
+    named->attributes = attributes;
+  }
+  call.request.attributes = *named->attributes;
+  RK_TRY(inference, infer(named->op, descs, *named->attributes));
+  RK_TRY_VOID(check_output(call.request, inference.output, outputs, place.target));
   if (!outputs.empty()) {
     call.output = outputs[0];
     call.request = call.request.into(outputs[0]);
