@@ -40,7 +40,7 @@ class Handles {
     const std::uintptr_t number = next_handle();
     const std::lock_guard lock(mutex_);
     objects_.emplace(number, std::move(object));
-    return reinterpret_cast<Handle*>(number);
+    return reinterpret_cast<Handle*>(number);  // NOLINT: it is never followed
   }
 
   /// invalid_argument with `what`.

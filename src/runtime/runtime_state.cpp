@@ -175,7 +175,7 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   if (found == programs_.end()) return {};
   bridge::Executor& executor = found->second->executor();
   // Another error is that of a slice which has ended: only one that has not may touch the arena.
-  const Result<void> stopped =
+  Result<void> stopped =
       executor.stop(static_cast<std::uint64_t>(options_.termination_timeout.count()));
   if (!stopped && stopped.error() == Errc::execution_timeout) return stopped;
   bridge_.remove(executor);
