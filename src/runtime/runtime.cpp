@@ -176,6 +176,10 @@ Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
 
 Result<Defragmentation> RingKernelRuntime::defragment() { return state_->tensors().defragment(); }
 
+Result<void> RingKernelRuntime::restart(std::string_view program) {
+  return state_->restart(program);
+}
+
 Result<void> RingKernelRuntime::shutdown() { return state_->shutdown(); }
 
 }  // namespace ringkernel
