@@ -35,32 +35,24 @@ std::string source_of(std::string_view program) {
   return rk::opencl::flatten(rk::kernel_sources(), name).value() + entry;
 }
 
-std::uint64_t bytes_of(const rk::Shape& shape) {
-  return (shape.element_count() * sizeof(float) + 4095) / 4096 * 4096;
-}
+std::uint64_t bytes_of(const rk::TensorDesc& desc) { return (desc.bytes() + 4095) / 4096 * 4096; }
 
-rk_operand operand_at(const rk::Shape& shape, std::uint64_t offset) {
+rk_operand operand_at(const rk::TensorDesc& desc, std::uint64_t offset) {
+  const rk::Shape& shape = desc.shape;
   rk_operand operand{};
   operand.offset = offset;
   operand.place = RK_PLACE_ARENA;
-  operand.dtype = RK_DTYPE_F32;
+  operand.dtype = static_cast<rk_u8>(desc.dtype);
   operand.rank = static_cast<rk_u8>(shape.rank());
   operand.element_count = static_cast<rk_u32>(shape.element_count());
   for (std::size_t dim = 0; dim < rk::rank_max; ++dim) operand.dims[dim] = shape[dim];
   return operand;
 }
 
-rk::Inference infer_f32(rk::Op op, std::span<const rk::Shape> inputs,
-                        const rk::OpAttributes& attributes) {
-  std::vector<rk::TensorDesc> descs;
-  for (const rk::Shape& shape : inputs) descs.push_back({rk::DType::f32, shape});
-  return rk::infer(op, descs, attributes).value();
-}
-
 /// The command with its operands one behind the other, the output last.
-rk_command command_for(rk::Op op, std::span<const rk::Shape> inputs,
+rk_command command_for(rk::Op op, std::span<const rk::TensorDesc> inputs,
                        const rk::OpAttributes& attributes) {
-  const rk::Inference inference = infer_f32(op, inputs, attributes);
+  const rk::Inference inference = rk::infer(op, inputs, attributes).value();
   rk_command command{};
   command.op = static_cast<rk_u16>(op);
   command.input_count = static_cast<rk_u8>(inputs.size());
@@ -71,7 +63,7 @@ rk_command command_for(rk::Op op, std::span<const rk::Shape> inputs,
     command.inputs[i] = operand_at(inputs[i], offset);
     offset += bytes_of(inputs[i]);
   }
-  command.output = operand_at(inference.output.shape, offset);
+  command.output = operand_at(inference.output, offset);
   return command;
 }
 
@@ -90,7 +82,7 @@ SharedMemory::SharedMemory(cl_context context, std::size_t bytes)
 
 SharedMemory::~SharedMemory() { clSVMFree(context_, data_); }
 
-DeviceBody::DeviceBody(std::string_view program, rk::Op op, std::span<const rk::Shape> inputs,
+DeviceBody::DeviceBody(std::string_view program, rk::Op op, std::span<const rk::TensorDesc> inputs,
                        const rk::OpAttributes& attributes)
     : command_(command_for(op, inputs, attributes)),
       session_(source_of(program).c_str(), "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt"),
@@ -99,8 +91,13 @@ DeviceBody::DeviceBody(std::string_view program, rk::Op op, std::span<const rk::
   std::memset(memory_.data(), 0, first_operand);
   std::memcpy(memory_.data() + command_offset, &command_, sizeof command_);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::uint32_t row = 0;
+    if (inputs[i].dtype == rk::DType::i32)
+      for (std::int32_t& element : elements<std::int32_t>(command_.inputs[i]))
+        element = static_cast<std::int32_t>((row += 40'503) % inputs[0].shape[0]);
+    if (inputs[i].dtype != rk::DType::f32) continue;
     int number = static_cast<int>(i);
-    for (float& element : floats(command_.inputs[i])) {
+    for (float& element : elements<float>(command_.inputs[i])) {
       element = static_cast<float>(number % 17 - 8) / 8;
       number += 7;
     }
@@ -123,10 +120,6 @@ double DeviceBody::run(std::uint32_t repeats) {
   std::memcpy(&fault, memory_.data(), sizeof fault);
   if (fault != 0) throw std::runtime_error("the op gave fault " + std::to_string(fault));
   return seconds;
-}
-
-std::span<float> DeviceBody::floats(const rk_operand& operand) const {
-  return {reinterpret_cast<float*>(memory_.data() + operand.offset), operand.element_count};
 }
 
 }  // namespace bench

@@ -30,20 +30,28 @@ class SharedMemory {
 
 class DeviceBody {
  public:
-  /// `program` is `core` or `echo`. Operands are f32, their elements small numbers.
-  DeviceBody(std::string_view program, ringkernel::Op op, std::span<const ringkernel::Shape> inputs,
+  /// `program` is `core` or `echo`. Elements of f32 operands are small numbers, those of i32 ones
+  /// rows of the first operand in no order.
+  DeviceBody(std::string_view program, ringkernel::Op op,
+             std::span<const ringkernel::TensorDesc> inputs,
              const ringkernel::OpAttributes& attributes = {});
 
   /// Seconds for one message, over `repeats` of them in one launch. Throws if the op faults.
   [[nodiscard]] double run(std::uint32_t repeats);
 
   [[nodiscard]] std::span<const float> input(std::size_t index) const {
-    return floats(command_.inputs[index]);
+    return elements<float>(command_.inputs[index]);
   }
-  [[nodiscard]] std::span<const float> output() const { return floats(command_.output); }
+  [[nodiscard]] std::span<const std::int32_t> indices(std::size_t index) const {
+    return elements<std::int32_t>(command_.inputs[index]);
+  }
+  [[nodiscard]] std::span<const float> output() const { return elements<float>(command_.output); }
 
  private:
-  [[nodiscard]] std::span<float> floats(const rk_operand& operand) const;
+  template <class T>
+  [[nodiscard]] std::span<T> elements(const rk_operand& operand) const {
+    return {reinterpret_cast<T*>(memory_.data() + operand.offset), operand.element_count};
+  }
 
   rk_command command_;
   Session session_;

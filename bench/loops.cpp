@@ -61,4 +61,29 @@ RK_EVERY_LEVEL float loop_sum(const float* x, std::size_t count, int variant) {
   return sum;
 }
 
+/// Rows read in order, or columns written in order.
+RK_EVERY_LEVEL void loop_transpose(const float* __restrict x, float* __restrict out,
+                                   std::size_t side, int variant) {
+  for (std::size_t i = 0; i < side; ++i)
+    for (std::size_t j = 0; j < side; ++j) {
+      if (variant == 0)
+        out[j * side + i] = x[i * side + j];
+      else
+        out[i * side + j] = x[j * side + i];
+    }
+}
+
+RK_EVERY_LEVEL void loop_slice(const float* __restrict x, float* __restrict out, std::size_t side,
+                               std::size_t margin, int variant) {
+  const std::size_t width = side - 2 * margin;
+  for (std::size_t i = 0; i < side; ++i)
+    loop_copy(x + i * side + margin, out + i * width, width, variant);
+}
+
+RK_EVERY_LEVEL void loop_gather(const float* __restrict x, std::span<const std::int32_t> indices,
+                                float* __restrict out, std::size_t width, int variant) {
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    loop_copy(x + static_cast<std::size_t>(indices[i]) * width, out + i * width, width, variant);
+}
+
 }  // namespace bench

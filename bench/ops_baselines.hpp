@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace bench {
@@ -17,6 +18,11 @@ void loop_relu(const float* x, float* out, std::size_t count, int variant);
 void loop_copy(const float* x, float* out, std::size_t count, int variant);
 void loop_fill(float value, float* out, std::size_t count, int variant);
 [[nodiscard]] float loop_sum(const float* x, std::size_t count, int variant);
+// A square matrix turned over, or without its outermost columns; rows of `width` elements.
+void loop_transpose(const float* x, float* out, std::size_t side, int variant);
+void loop_slice(const float* x, float* out, std::size_t side, std::size_t margin, int variant);
+void loop_gather(const float* x, std::span<const std::int32_t> indices, float* out,
+                 std::size_t width, int variant);
 
 /// OpenBLAS's sgemm: c = a b, all n x n and row-major.
 void openblas_matmul(const float* a, const float* b, float* c, int n);

@@ -73,10 +73,12 @@ void require_equal(std::span<const float> ours, std::span<const float> theirs) {
   if (!std::ranges::equal(ours, theirs)) throw std::runtime_error("the results differ");
 }
 
+constexpr rk::TensorDesc f32(const rk::Shape& shape) { return {rk::DType::f32, shape}; }
+
 #if defined(RK_BENCH_OPENBLAS)
 Stopwatches matmul(std::uint32_t n) {
-  const rk::Shape shapes[] = {{n, n}, {n, n}};
-  const auto body = std::make_shared<DeviceBody>("core", rk::Op::matmul, shapes);
+  const rk::TensorDesc inputs[] = {f32({n, n}), f32({n, n})};
+  const auto body = std::make_shared<DeviceBody>("core", rk::Op::matmul, inputs);
   const auto product = std::make_shared<Floats>(std::size_t{n} * n);
   const Stopwatches result{time_body(body), time_host([=] {
                              openblas_matmul(body->input(0).data(), body->input(1).data(),
@@ -91,11 +93,11 @@ Stopwatches matmul(std::uint32_t) { return {}; }
 
 #if defined(RK_BENCH_ONEDNN)
 Stopwatches conv2d() {
-  const rk::Shape shapes[] = {{1, 56, 56, 32}, {3, 3, 32, 64}};
+  const rk::TensorDesc inputs[] = {f32({1, 56, 56, 32}), f32({3, 3, 32, 64})};
   rk::OpAttributes attributes;
   attributes.strides = {1, 1};
   attributes.padding = rk::Padding::same;
-  const auto body = std::make_shared<DeviceBody>("core", rk::Op::conv2d, shapes, attributes);
+  const auto body = std::make_shared<DeviceBody>("core", rk::Op::conv2d, inputs, attributes);
   const auto theirs = std::make_shared<OnednnConv2d>(
       OnednnConv2d::Sizes{.rows = 56, .columns = 56, .channels = 32, .filter = 3, .outputs = 64},
       body->input(0).data(), body->input(1).data());
@@ -107,23 +109,20 @@ Stopwatches conv2d() {
 Stopwatches conv2d() { return {}; }
 #endif
 
-using Loop = std::function<void(const DeviceBody&, float* out, std::size_t count, int variant)>;
+using Loop = std::function<void(const DeviceBody&, float* out, int variant)>;
 
-/// 4 M elements; `theirs` is the fastest variant of the loop, chosen anew each time.
-Stopwatches against_loop(rk::Op op, std::size_t input_count, const Loop& loop) {
-  constexpr std::uint32_t count = 4u << 20;
-  std::vector<rk::Shape> shapes(input_count, rk::Shape{count});
-  rk::OpAttributes attributes;
-  if (op == rk::Op::fill) {
-    shapes[0] = {};
-    attributes.shape = {count};
-  }
-  const auto body = std::make_shared<DeviceBody>("core", op, shapes, attributes);
+constexpr std::uint32_t four_m = 4u << 20;
+constexpr std::uint32_t side = 2048;  // of a square of four_m elements
+
+/// `theirs` is the fastest variant of the loop, chosen anew each time.
+Stopwatches against_loop(rk::Op op, std::span<const rk::TensorDesc> inputs,
+                         const rk::OpAttributes& attributes, const Loop& loop) {
+  const auto body = std::make_shared<DeviceBody>("core", op, inputs, attributes);
   const auto out = std::make_shared<Floats>(body->output().size());
   std::vector<std::function<double()>> variants;
   std::function<double()> ours = time_body(body);
   for (int variant = 0; variant < loop_variants; ++variant) {
-    variants.push_back(time_host([=] { loop(*body, out->data(), count, variant); }));
+    variants.push_back(time_host([=] { loop(*body, out->data(), variant); }));
     require_equal(body->output(), out->span());
   }
   return {std::move(ours), [variants] {
@@ -136,21 +135,37 @@ Stopwatches against_loop(rk::Op op, std::size_t input_count, const Loop& loop) {
 
 /// 16 elements, and an echo of a message as long.
 Stopwatches small_op() {
-  const rk::Shape shapes[] = {{16}, {16}};
-  return {time_body(std::make_shared<DeviceBody>("core", rk::Op::add, shapes)),
-          time_body(std::make_shared<DeviceBody>("echo", rk::Op::add, shapes))};
+  const rk::TensorDesc inputs[] = {f32({16}), f32({16})};
+  return {time_body(std::make_shared<DeviceBody>("core", rk::Op::add, inputs)),
+          time_body(std::make_shared<DeviceBody>("echo", rk::Op::add, inputs))};
 }
 
 const float* in(const DeviceBody& body, std::size_t index) { return body.input(index).data(); }
 
-OpsFigure loop_figure(std::string_view name, rk::Op op, std::size_t input_count, const Loop& loop) {
-  return {name,
-          "x",
-          Better::higher,
-          0.8,
-          "loop",
-          "",
-          [=] { return against_loop(op, input_count, loop); }};
+OpsFigure loop_figure(std::string_view name, rk::Op op, std::vector<rk::TensorDesc> inputs,
+                      const Loop& loop, const rk::OpAttributes& attributes = {}) {
+  return {name, "x", Better::higher, 0.8, "loop", "", [=] {
+            return against_loop(op, inputs, attributes, loop);
+          }};
+}
+
+rk::OpAttributes shaped(rk::IntList shape) {
+  rk::OpAttributes attributes;
+  attributes.shape = shape;
+  return attributes;
+}
+
+/// All rows without the first and the last element: copies that are not aligned.
+rk::OpAttributes inner_columns() {
+  rk::OpAttributes attributes;
+  attributes.slice = {{0, 1}, {side, side - 1}, {1, 1}};
+  return attributes;
+}
+
+rk::OpAttributes turned() {
+  rk::OpAttributes attributes;
+  attributes.permutation = {1, 0};
+  return attributes;
 }
 
 OpsFigure matmul_figure(std::string_view name, std::uint32_t n) {
@@ -163,29 +178,54 @@ const std::vector<OpsFigure> all = {
     matmul_figure("matmul_512_vs_openblas", 512),
     matmul_figure("matmul_1024_vs_openblas", 1024),
     {"conv2d_vs_onednn", "x", Better::higher, 0.6, "oneDNN", no_onednn, conv2d},
-    loop_figure("add_4m_vs_loop", rk::Op::add, 2,
-                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
-                  loop_add(in(body, 0), in(body, 1), out, count, variant);
+    loop_figure("add_4m_vs_loop", rk::Op::add, {f32({four_m}), f32({four_m})},
+                [](const DeviceBody& body, float* out, int variant) {
+                  loop_add(in(body, 0), in(body, 1), out, four_m, variant);
                 }),
-    loop_figure("mul_4m_vs_loop", rk::Op::mul, 2,
-                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
-                  loop_mul(in(body, 0), in(body, 1), out, count, variant);
+    loop_figure("mul_4m_vs_loop", rk::Op::mul, {f32({four_m}), f32({four_m})},
+                [](const DeviceBody& body, float* out, int variant) {
+                  loop_mul(in(body, 0), in(body, 1), out, four_m, variant);
                 }),
-    loop_figure("relu_4m_vs_loop", rk::Op::relu, 1,
-                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
-                  loop_relu(in(body, 0), out, count, variant);
+    loop_figure("relu_4m_vs_loop", rk::Op::relu, {f32({four_m})},
+                [](const DeviceBody& body, float* out, int variant) {
+                  loop_relu(in(body, 0), out, four_m, variant);
                 }),
-    loop_figure("copy_4m_vs_loop", rk::Op::copy, 1,
-                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
-                  loop_copy(in(body, 0), out, count, variant);
+    loop_figure("copy_4m_vs_loop", rk::Op::copy, {f32({four_m})},
+                [](const DeviceBody& body, float* out, int variant) {
+                  loop_copy(in(body, 0), out, four_m, variant);
                 }),
-    loop_figure("fill_4m_vs_loop", rk::Op::fill, 1,
-                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
-                  loop_fill(*in(body, 0), out, count, variant);
+    loop_figure(
+        "fill_4m_vs_loop", rk::Op::fill, {f32({})},
+        [](const DeviceBody& body, float* out, int variant) {
+          loop_fill(*in(body, 0), out, four_m, variant);
+        },
+        shaped({four_m})),
+    loop_figure("sum_4m_vs_loop", rk::Op::sum_all, {f32({four_m})},
+                [](const DeviceBody& body, float* out, int variant) {
+                  *out = loop_sum(in(body, 0), four_m, variant);
                 }),
-    loop_figure("sum_4m_vs_loop", rk::Op::sum_all, 1,
-                [](const DeviceBody& body, float* out, std::size_t count, int variant) {
-                  *out = loop_sum(in(body, 0), count, variant);
+    loop_figure(
+        "reshape_4m_vs_loop", rk::Op::reshape, {f32({four_m})},
+        [](const DeviceBody& body, float* out, int variant) {
+          loop_copy(in(body, 0), out, four_m, variant);
+        },
+        shaped({side, side})),
+    loop_figure(
+        "transpose_4m_vs_loop", rk::Op::transpose, {f32({side, side})},
+        [](const DeviceBody& body, float* out, int variant) {
+          loop_transpose(in(body, 0), out, side, variant);
+        },
+        turned()),
+    loop_figure(
+        "slice_4m_vs_loop", rk::Op::slice, {f32({side, side})},
+        [](const DeviceBody& body, float* out, int variant) {
+          loop_slice(in(body, 0), out, side, 1, variant);
+        },
+        inner_columns()),
+    loop_figure("gather_4m_vs_loop", rk::Op::gather,
+                {f32({four_m / 64, 64}), {rk::DType::i32, {four_m / 64}}},
+                [](const DeviceBody& body, float* out, int variant) {
+                  loop_gather(in(body, 0), body.indices(1), out, 64, variant);
                 }),
     {"small_op_ns", "ns", Better::lower, 150, "echo", "", small_op},
 };

@@ -65,6 +65,11 @@ void Bridge::remove(const Channel& channel) {
   }
 }
 
+void Bridge::remove(const Executor& executor) {
+  const std::lock_guard lock(duty_mutex_);
+  std::erase_if(served_, [&](const Served& served) { return served.executor == &executor; });
+}
+
 void Bridge::watch(std::unique_ptr<Watch> watch) {
   {
     const std::lock_guard lock(watch_mutex_);

@@ -44,6 +44,8 @@ class Bridge final : public Nudge {
   void add(Executor& executor);
   void add(std::shared_ptr<Channel> channel);
   void remove(const Channel& channel);
+  /// The channels are removed already. When this returns nobody looks at the executor any more.
+  void remove(const Executor& executor);
   /// Also after `stop`: then it is polled to its end before this returns.
   void watch(std::unique_ptr<Watch> watch);
 

@@ -65,6 +65,10 @@ class Executor {
 
   /// Tells the slices to end for good and waits for them. Idempotent.
   [[nodiscard]] Result<void> stop(std::uint64_t timeout_ns);
+  /// Whether `stop` was called: no slice is started any more.
+  [[nodiscard]] bool stopped() const noexcept {
+    return stopped_.load(std::memory_order_acquire);  // pairs with stop
+  }
 
   /// A free kernel index, with its rings written down, state absent. Errc::limit_exceeded.
   [[nodiscard]] Result<std::uint32_t> attach(const KernelRings& rings);

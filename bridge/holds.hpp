@@ -16,7 +16,8 @@
 ///   - the kernel is terminated, and the executor obeys that it is absent: it has left both rings
 ///     for good, no record in them will be executed, and `release_all` ends what is left. A device
 ///     that does not obey in time, or is lost, is never assumed to have stopped: then the holds
-///     stay, like the kernel's rings.
+///     stay, like the kernel's rings, until the backend says that all its slices have returned
+///     (RingKernelRuntime::restart), or for as long as the runtime.
 ///
 /// A hold is released before the message's outcome is handed over: whoever has the reply may give
 /// the tensors back.

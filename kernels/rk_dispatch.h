@@ -113,7 +113,9 @@ RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args) {
     return RK_FAULT_NONE;
   }
   if (operand->place != RK_PLACE_ARENA) return RK_FAULT_bad_operand;
-  if (!rk_region_holds(message->arena_bytes, operand->offset, bytes)) return RK_FAULT_bad_operand;
+  const rk_u64 arena_bytes = operand->rank == 0 ? RK_SCALAR_ELEMENTS * bytes : bytes;
+  if (!rk_region_holds(message->arena_bytes, operand->offset, arena_bytes))
+    return RK_FAULT_bad_operand;
   args->output = (RK_GLOBAL rk_f32*)(message->arena + operand->offset);
   return RK_FAULT_NONE;
 }
@@ -188,6 +190,15 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
   return rk_output_is_separate(args, input_count) ? RK_FAULT_NONE : RK_FAULT_bad_operand;
 }
 
+/// The zeros behind a result of rank 0 in the arena. No input can begin among them, for the
+/// alignment of operands, nor reach over them, because it would overlap the result.
+RK_INLINE void rk_pad_scalar(const rk_op_args* args) {
+  RK_GLOBAL const rk_operand* operand = &args->command->output;
+  if (operand->place != RK_PLACE_ARENA || operand->rank != 0 || args->lane != 0) return;
+  const rk_u32 words = rk_element_words(operand);
+  for (rk_u32 word = words; word < RK_SCALAR_ELEMENTS * words; ++word) args->output[word] = 0.0f;
+}
+
 /// Executes one command of the table. Not inlined: messages and graphs share it.
 RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
   rk_u32 fault = rk_bind(message, args);
@@ -203,8 +214,10 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
 #undef RK_OP
     default: fault = RK_FAULT_unknown_op; break;
   }
-  if (fault == RK_FAULT_NONE) message->fault_detail = 0;
-  return fault;
+  if (fault != RK_FAULT_NONE) return fault;
+  rk_pad_scalar(args);
+  message->fault_detail = 0;
+  return RK_FAULT_NONE;
 }
 
 /// Runs the commands of a graph, until one of them fails. Each is checked like a message's own,

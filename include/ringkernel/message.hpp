@@ -30,8 +30,9 @@ struct Request {
   /// Not 0: the resident tensor that takes the result; the reply then has no tensor.
   TensorId output = 0;
 
-  /// The same with its result in a resident tensor that has the result's element type and shape.
-  /// It may also be an operand of that shape if the op is elementwise. docs/TENSORS.md
+  /// The same with its result in a resident tensor that has the result's element type and shape; on
+  /// a gpu any f32 tensor takes a scalar, in element 0. It may also be an operand of that shape if
+  /// the op is elementwise. docs/TENSORS.md
   [[nodiscard]] Request into(const TensorView& tensor) const noexcept {
     Request request = *this;
     request.output = tensor.tensor != 0 ? tensor.tensor : no_tensor;

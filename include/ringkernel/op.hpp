@@ -35,6 +35,12 @@ class IntList {
     for (std::size_t i = 0; i < values.size() && i < rank_max; ++i) values_[i] = values[i];
   }
 
+  /// Beyond 8 only the count goes up.
+  constexpr void push_back(std::int64_t value) noexcept {
+    if (count_ < rank_max) values_[count_] = value;
+    ++count_;
+  }
+
   [[nodiscard]] constexpr bool fits() const noexcept { return count_ <= rank_max; }
   [[nodiscard]] constexpr std::size_t count() const noexcept { return count_; }
   [[nodiscard]] constexpr std::span<const std::int64_t> values() const noexcept {

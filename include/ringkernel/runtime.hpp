@@ -137,6 +137,13 @@ class RingKernelRuntime {
   /// limit_exceeded; E6004 (arena); those of `launch`.
   [[nodiscard]] Result<CompiledFunction> compile(const Graph& graph);
 
+  /// The way back after a device error: terminates the kernels of a program and ends its executor,
+  /// so that the next launch begins with a new one. Tensors stay, and messages let go of them. What
+  /// was in flight ends with kernel_terminated and is not executed again. A launch meanwhile is
+  /// busy. Errors: E6007 if a slice did not return within `termination_timeout`: then nothing of
+  /// the program can be launched until another `restart` has found it returned; runtime_closed.
+  Result<void> restart(std::string_view program);
+
   /// Terminates every kernel, ends the executors and gives the device back. Idempotent. Errors:
   /// E6007 if the device did not let go in time; its memory then stays allocated until the process
   /// ends.

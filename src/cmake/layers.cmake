@@ -19,6 +19,11 @@ if(RINGKERNEL_SANITIZE)
   endif()
 endif()
 
+# rk_archive(<targets>): their objects are part of the archive that is installed (install.cmake).
+function(rk_archive)
+  set_property(GLOBAL APPEND PROPERTY RINGKERNEL_ARCHIVE ${ARGN})
+endfunction()
+
 # rk_layer(<name> SOURCES ... PUBLIC <layers> PRIVATE <libraries>): target ringkernel_<name>.
 function(rk_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
@@ -28,6 +33,7 @@ function(rk_layer name)
     PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(ringkernel_${name}
     PUBLIC ${ARG_PUBLIC} PRIVATE ringkernel_flags ${ARG_PRIVATE})
+  rk_archive(ringkernel_${name})
 endfunction()
 
 # rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable whose tests ctest knows one by one.

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -50,9 +51,11 @@ void free_small(void* block) noexcept {
 
 MessageBuffer::MessageBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
-  void* const block = bytes <= small_bytes
-                          ? allocate_small()
-                          : std::aligned_alloc(alignment, align_up(bytes, alignment));
+  void* block = nullptr;
+  if (bytes <= small_bytes)
+    block = allocate_small();
+  else if (bytes <= SIZE_MAX - alignment)
+    block = std::aligned_alloc(alignment, align_up(bytes, alignment));
   if (block == nullptr) throw std::bad_alloc();
   data_ = static_cast<std::byte*>(block);
 }

@@ -128,7 +128,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Result<Reply> to_reply(bridge::Outcome&& outcome,
                                        const Prepared* asked = nullptr) const;
 
+  /// After a termination that the device did not obey, once its slices have returned after all:
+  /// gives back the rings, and the tensors of messages that were in flight.
+  void give_back();
+
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
   [[nodiscard]] KernelMetrics metrics() const;
   [[nodiscard]] bridge::Channel& channel() noexcept { return *channel_; }

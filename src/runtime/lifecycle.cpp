@@ -152,17 +152,23 @@ std::unique_ptr<bridge::Watch> KernelState::start_terminate(const TerminateOptio
   return std::make_unique<Termination>(shared_from_this(), drain, timeout, reason);
 }
 
+void KernelState::give_back() {
+  channel_->release_holds();
+  runtime_->arena().free(rings_.input_offset, ring_bytes(rings_.input_capacity));
+  runtime_->arena().free(rings_.output_offset, ring_bytes(rings_.output_capacity));
+  const std::lock_guard lock(mutex_);
+  if (region_bytes_ != 0) runtime_->arena().free(region_offset_, region_bytes_);
+}
+
 void KernelState::finish_termination(bool released, Result<void> result) {
   KernelMetrics metrics = this->metrics();
   metrics.in_flight = 0;
   runtime_->bridge().remove(*channel_);
   if (released) {
-    channel_->release_holds();
     program_->executor().detach(kernel_);
-    runtime_->arena().free(rings_.input_offset, ring_bytes(rings_.input_capacity));
-    runtime_->arena().free(rings_.output_offset, ring_bytes(rings_.output_capacity));
-    const std::lock_guard lock(mutex_);
-    if (region_bytes_ != 0) runtime_->arena().free(region_offset_, region_bytes_);
+    give_back();
+  } else {
+    runtime_->keep(shared_from_this());
   }
   std::vector<Done> waiting;
   {

@@ -1,56 +1,19 @@
 // The asynchronous operations: each is an object that lives until its handler has been called.
 #include "ringkernel/detail/operation.hpp"
 
-#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "runtime/finish.hpp"
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel::detail {
 namespace {
 
 namespace asio = boost::asio;
-
-/// A handler, kept with outstanding work on its executor, and called there exactly once.
-template <class... Args>
-class Finish {
- public:
-  explicit Finish(Handler<Args...> handler)
-      : executor_(asio::prefer(handler.executor, asio::execution::outstanding_work.tracked)),
-        handler_(std::move(handler.function)) {}
-
-  /// Posts the handler; never calls it on this stack.
-  void operator()(error_code error, Args... args) {
-    auto call = [handler = std::move(handler_), error, ... values = std::move(args)]() mutable {
-      // On the handler's own executor: the only place where its slot may be touched.
-      if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
-        slot.clear();
-      std::move(handler)(error, std::move(values)...);
-    };
-    const asio::any_io_executor executor = std::move(executor_);  // work until the post
-    asio::post(executor, std::move(call));
-  }
-
-  [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
-
-  /// Calls `cancel` when the handler's slot is triggered.
-  template <class Cancel>
-  void on_cancel(Cancel cancel) {
-    auto slot = asio::get_associated_cancellation_slot(handler_);
-    if (!slot.is_connected()) return;
-    slot.assign([cancel = std::move(cancel)](asio::cancellation_type type) {
-      if (type != asio::cancellation_type::none) cancel();
-    });
-  }
-
- private:
-  asio::any_io_executor executor_;
-  typename Handler<Args...>::Function handler_;
-};
 
 /// Where an operation is, for a cancellation that may come at any moment: waiting for room
 /// (ticket), in flight (id), or neither yet. The first cancellation that finds nothing is

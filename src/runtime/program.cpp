@@ -33,7 +33,7 @@ Result<std::unique_ptr<Program>> Program::open(backend::Device& device, Arena& a
   const std::uint64_t bytes = bridge::Executor::region_bytes(limits.kernel_capacity);
   RK_TRY(offset, arena.allocate(bytes));
   std::memset(arena.data() + offset, 0, bytes);
-  std::unique_ptr<Program> program(new Program(name));
+  std::unique_ptr<Program> program(new Program(name, offset));
   const auto build = [&]() -> Result<void> {
     RK_TRY(port, device.create_executor(name, offset));
     program->port_.emplace(std::move(port));

@@ -31,6 +31,8 @@ class Program final : public bridge::SlicePort {
 
   [[nodiscard]] bridge::Executor& executor() noexcept { return *executor_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Where its region begins; it goes back to the arena when the program is gone.
+  [[nodiscard]] std::uint64_t region_offset() const noexcept { return region_offset_; }
   /// Whether its messages are ops (FlatBuffers requests) or plain bytes.
   [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
 
@@ -43,13 +45,15 @@ class Program final : public bridge::SlicePort {
   Result<void> error() override { return port_->error(); }
 
  private:
-  explicit Program(std::string name) : name_(std::move(name)), takes_ops_(name_ == "core") {}
+  Program(std::string name, std::uint64_t region_offset)
+      : name_(std::move(name)), takes_ops_(name_ == "core"), region_offset_(region_offset) {}
 
   /// Nanoseconds of one idle poll of a resident slice.
   [[nodiscard]] Result<double> measure_poll_ns(const bridge::Clock& clock);
 
   const std::string name_;
   const bool takes_ops_;
+  const std::uint64_t region_offset_;
   std::optional<backend::Executor> port_;
   std::optional<bridge::Executor> executor_;
 };

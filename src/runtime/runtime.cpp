@@ -182,6 +182,10 @@ Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph) {
   return CompiledFunction(std::move(function));
 }
 
+Result<void> RingKernelRuntime::restart(std::string_view program) {
+  return state_->restart(program);
+}
+
 Result<void> RingKernelRuntime::shutdown() { return state_->shutdown(); }
 
 }  // namespace ringkernel

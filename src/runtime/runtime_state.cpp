@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <iterator>
 #include <utility>
 
 #include "runtime/kernel_state.hpp"
@@ -40,6 +41,7 @@ Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "launch of '" + std::string(id) + "'");
+    if (restarting_) return Error(Errc::busy, "a program is being restarted");
     if (!kernels_.emplace(id, kernel).second)
       return Error(Errc::kernel_exists, "'" + std::string(id) + "'");
     ++launching_;
@@ -89,7 +91,11 @@ Result<Program*> RuntimeState::program(const std::string& name) {
   const std::lock_guard lock(programs_mutex_);
   if (!device_) return Error(Errc::runtime_closed, "program '" + name + "'");
   const auto found = programs_.find(name);
-  if (found != programs_.end()) return found->second.get();
+  if (found != programs_.end()) {
+    if (!found->second->executor().stopped()) return found->second.get();
+    return Error(Errc::execution_timeout,
+                 "the slices of program '" + name + "' have not returned; restart it once more");
+  }
   if (programs_.size() == programs_max)
     return Error(Errc::limit_exceeded,
                  "a runtime has at most " + std::to_string(programs_max) + " programs");
@@ -109,6 +115,11 @@ void RuntimeState::forget(const KernelState& kernel) {
   if (found == kernels_.end() || found->second.get() != &kernel) return;
   last = std::move(found->second);
   kernels_.erase(found);
+}
+
+void RuntimeState::keep(std::shared_ptr<KernelState> kernel) {
+  const std::lock_guard lock(registry_mutex_);
+  kept_.push_back(std::move(kernel));
 }
 
 Result<TensorId> RuntimeState::allocate(const TensorDesc& desc) {
@@ -138,6 +149,51 @@ RuntimeMetrics RuntimeState::metrics() const {
   return metrics;
 }
 
+Result<void> RuntimeState::restart(std::string_view name) {
+  const std::lock_guard one_at_a_time(shutdown_mutex_);
+  std::vector<std::shared_ptr<KernelState>> kernels;
+  {
+    std::unique_lock lock(registry_mutex_);
+    if (closed_) return Error(Errc::runtime_closed, "restart of '" + std::string(name) + "'");
+    restarting_ = true;
+    launched_.wait(lock, [this] { return launching_ == 0; });
+    for (const auto& [id, kernel] : kernels_)
+      if (kernel->program_name() == name) kernels.push_back(kernel);
+  }
+  const Error reason(Errc::kernel_terminated, "program '" + std::string(name) + "' was restarted");
+  // One that does not obey is kept; what counts is whether the slices return.
+  for (const auto& kernel : kernels) (void)kernel->terminate({}, reason);
+  Result<void> result = end_program(name);
+  const std::lock_guard lock(registry_mutex_);
+  restarting_ = false;
+  return result;
+}
+
+Result<void> RuntimeState::end_program(std::string_view name) {
+  std::unique_lock lock(programs_mutex_);
+  const auto found = programs_.find(name);
+  if (found == programs_.end()) return {};
+  bridge::Executor& executor = found->second->executor();
+  // Another error is that of a slice which has ended: only one that has not may touch the arena.
+  Result<void> stopped =
+      executor.stop(static_cast<std::uint64_t>(options_.termination_timeout.count()));
+  if (!stopped && stopped.error() == Errc::execution_timeout) return stopped;
+  bridge_.remove(executor);
+  const std::uint64_t region_offset = found->second->region_offset();
+  programs_.erase(found);
+  arena_->free(region_offset, bridge::Executor::region_bytes(options_.kernels_per_program));
+  lock.unlock();
+  std::vector<std::shared_ptr<KernelState>> kept;
+  {
+    const std::lock_guard registry_lock(registry_mutex_);
+    const auto of_program = [&](const auto& kernel) { return kernel->program_name() == name; };
+    std::ranges::copy_if(kept_, std::back_inserter(kept), of_program);
+    std::erase_if(kept_, of_program);
+  }
+  for (const auto& kernel : kept) kernel->give_back();
+  return {};
+}
+
 Result<void> RuntimeState::shutdown() {
   const std::lock_guard shutting_down(shutdown_mutex_);
   std::vector<std::shared_ptr<KernelState>> kernels;
@@ -153,6 +209,11 @@ Result<void> RuntimeState::shutdown() {
     if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
   builder_.join();
   bridge_.stop();
+  {
+    const std::lock_guard lock(registry_mutex_);
+    kernels.insert(kernels.end(), kept_.begin(), kept_.end());
+    kept_.clear();  // they share this
+  }
   tensors_->close();
   const std::lock_guard lock(programs_mutex_);
   const auto timeout_ns = static_cast<std::uint64_t>(options_.termination_timeout.count());

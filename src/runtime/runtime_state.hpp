@@ -45,6 +45,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] RuntimeMetrics metrics() const;
   Result<void> shutdown();
+  Result<void> restart(std::string_view name);
 
   /// A tensor. Where there is no room, answers that nobody has taken yet are taken first: they may
   /// be all that keeps deallocated tensors in place.
@@ -54,6 +55,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] Result<Program*> program(const std::string& name);
   /// The kernel has ended: its id is free again.
   void forget(const KernelState& kernel);
+  /// The kernel has ended, but the device may still touch its rings: they stay until `restart`.
+  void keep(std::shared_ptr<KernelState> kernel);
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] Arena& arena() noexcept { return *arena_; }
@@ -67,6 +70,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::uint64_t deadline_ns(std::chrono::nanoseconds timeout) const noexcept;
 
  private:
+  /// Waits until the slices of a program without kernels have returned, then gives everything of
+  /// it back.
+  Result<void> end_program(std::string_view name);
+
   const RuntimeOptions options_;
   const std::string backend_name_;
   const std::string device_name_;
@@ -82,13 +89,15 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   bridge::Bridge bridge_;
   boost::asio::thread_pool builder_{1};
 
-  std::mutex shutdown_mutex_;  // held for a shutdown: the second one waits for the first
+  std::mutex shutdown_mutex_;  // held for a shutdown or restart: one after the other
 
   mutable std::mutex registry_mutex_;
   std::map<std::string, std::shared_ptr<KernelState>, std::less<>> kernels_;
   std::condition_variable launched_;
   std::size_t launching_ = 0;  // launches between reservation and end; shutdown waits for them
+  bool restarting_ = false;    // no launches meanwhile
   bool closed_ = false;
+  std::vector<std::shared_ptr<KernelState>> kept_;
 };
 
 }  // namespace ringkernel::detail

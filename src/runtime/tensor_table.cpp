@@ -29,12 +29,18 @@ Result<void> check(const TensorDesc& desc, BackendTarget target) {
   std::array<std::int64_t, rank_max> dims{};
   std::ranges::copy(desc.shape.dims(), dims.begin());
   RK_TRY_VOID(Shape::make(std::span(dims).first(desc.shape.rank())));
-  // Other types are indices (gather); they are not read in vectors.
+  // Integer tensors are indices there, see `breaks_profile`; they are not read in vectors.
   if (target == BackendTarget::gpu && desc.dtype == DType::f32 && desc.element_count() % 4 != 0)
     return Error(Errc::allocation_failure,
                  desc.text() + " has " + std::to_string(desc.element_count()) +
                      " elements; on a gpu the count is a multiple of 4, and a scalar is f32[4]");
   return {};
+}
+
+Error not_indices(TensorId id, const TensorDesc& desc) {
+  return {Errc::invalid_dtype, text(id) + " is " + desc.text() +
+                                   "; on a gpu an integer tensor is the indices of a gather and"
+                                   " nothing else"};
 }
 
 /// Whether each element of the result depends on one element of each operand.
@@ -103,10 +109,15 @@ Result<TensorTable::Entry*> TensorTable::find(TensorId id) {
 Result<TensorTable::Entry*> TensorTable::find_output(const Request& request,
                                                      const TensorDesc& result) {
   RK_TRY(output, find(request.output));
-  const std::string what = "the result is " + result.text() + ", the output " +
-                           text(request.output) + " is " + output->desc.text();
-  if (output->desc.dtype != result.dtype) return Error(Errc::dtype_mismatch, what);
-  if (output->desc.shape != result.shape) return Error(Errc::dimension_mismatch, what);
+  const auto differs = [&](Errc code) {
+    return Error(code, "the result is " + result.text() + ", the output " + text(request.output) +
+                           " is " + output->desc.text());
+  };
+  if (output->desc.dtype != result.dtype) return differs(Errc::dtype_mismatch);
+  if (breaks_profile(result.dtype)) return not_indices(request.output, output->desc);
+  // There every tensor has room for a scalar and the zeros that the device sets behind it.
+  const bool takes_scalar = target_ == BackendTarget::gpu && result.shape.rank() == 0;
+  if (output->desc.shape != result.shape && !takes_scalar) return differs(Errc::dimension_mismatch);
   for (std::size_t i = 0; i < request.input_count; ++i)
     if (request.inputs[i].tensor == request.output &&
         (!is_elementwise(request.op) || request.inputs[i].desc != result))
@@ -128,6 +139,8 @@ Result<std::array<TensorTable::Entry*, inputs_max + 1>> TensorTable::find_all(
       return Error(Errc::invalid_argument, text(view.tensor) + " is " + entry->desc.text() +
                                                ", operand " + std::to_string(i) + " says " +
                                                view.desc.text());
+    if (breaks_profile(view.desc.dtype) && (request.op != Op::gather || i != 1))
+      return not_indices(view.tensor, view.desc);
     tensors[i] = entry;
   }
   if (request.output != 0) {

@@ -68,7 +68,8 @@ class TensorTable {
   /// is alive, here, and what the request says of it; so no command names other bytes of the arena
   /// than those of its tensors.
   /// Errors: tensor_not_found, invalid_argument (the output is an input of an op that is not
-  /// elementwise), E2004, E3003 (output and result differ).
+  /// elementwise), E2004, E3003 (output and result differ), E2005 (on a gpu, an integer tensor that
+  /// is not the indices of gather).
   [[nodiscard]] Result<Held*> hold(const Request& request, const TensorDesc& result);
 
   /// Copies all elements, which are `bytes` long. False: messages in flight are in the way.
@@ -102,6 +103,11 @@ class TensorTable {
   };
   using Entries = std::unordered_map<TensorId, Entry>;
   using Lock = std::unique_lock<std::mutex>;
+
+  /// Whether the target computes on no elements of this type: a gpu on f32 only.
+  [[nodiscard]] bool breaks_profile(DType dtype) const noexcept {
+    return target_ == BackendTarget::gpu && dtype != DType::f32;
+  }
 
   // The lock is held by the callers of all below.
   [[nodiscard]] Result<Entry*> find(TensorId id);

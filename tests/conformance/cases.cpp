@@ -5,7 +5,6 @@
 
 #include "support/attributes.hpp"
 #include "support/elements.hpp"
-#include "support/stress.hpp"
 
 namespace ringkernel::test {
 
@@ -18,8 +17,6 @@ constexpr int rounds = 24;
 std::int64_t up_to(Dice& dice, std::uint64_t most) {
   return static_cast<std::int64_t>(1 + dice.below(most));
 }
-
-Shape shape_of(const Dims& dims) { return Shape::make(dims).value(); }
 
 /// `rank` extents, together at most about 2000 elements.
 Dims random_dims(Dice& dice, std::size_t rank) {
@@ -35,17 +32,6 @@ Dims random_part(Dims dims, Dice& dice) {
     if (dice.hits(30)) dim = 1;
   dims.erase(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(dice.below(dims.size() + 1)));
   return dims;
-}
-
-/// Elements from -1 to 1, or from 0 to 1, of 24 random bits.
-Tensor random_tensor(const Dims& dims, Dice& dice, bool is_signed = true) {
-  Tensor tensor{shape_of(dims), {}};
-  tensor.elements.resize(tensor.shape.element_count());
-  for (float& element : tensor.elements) {
-    element = static_cast<float>(dice.below(1 << 24)) / (1 << 24);
-    if (is_signed && dice.hits(50)) element = -element;
-  }
-  return tensor;
 }
 
 void shuffle(Dims& list, Dice& dice) {
@@ -334,6 +320,16 @@ std::string Case::text() const {
   std::string text(name_of(op));
   for (const Tensor& input : inputs) text += " " + input.view().desc.text();
   return text;
+}
+
+Tensor random_tensor(const std::vector<std::int64_t>& dims, Dice& dice, bool is_signed) {
+  Tensor tensor{Shape::make(dims).value(), {}};
+  tensor.elements.resize(tensor.shape.element_count());
+  for (float& element : tensor.elements) {
+    element = static_cast<float>(dice.below(1 << 24)) / (1 << 24);
+    if (is_signed && dice.hits(50)) element = -element;
+  }
+  return tensor;
 }
 
 std::string_view name_of(Op op) { return find_op(static_cast<std::uint16_t>(op))->name; }

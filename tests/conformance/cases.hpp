@@ -11,6 +11,7 @@
 
 #include "ringkernel/message.hpp"
 #include "support/reference_ops.hpp"
+#include "support/stress.hpp"
 
 namespace ringkernel::test {
 
@@ -47,6 +48,10 @@ struct Case {
 };
 
 [[nodiscard]] std::string_view name_of(Op op);
+
+/// Elements from -1 to 1, or from 0 to 1, of 24 random bits.
+[[nodiscard]] Tensor random_tensor(const std::vector<std::int64_t>& dims, Dice& dice,
+                                   bool is_signed = true);
 
 /// Always the same for an op; none for noop, which has neither operands nor a result.
 [[nodiscard]] std::vector<Case> cases_of(Op op);

@@ -26,9 +26,10 @@ Index index_at(const Index& dims, std::size_t position) {
   return index;
 }
 
-std::size_t position_of(const Index& dims, const Index& index) {
+/// `dims` is a list of extents or a shape.
+std::size_t position_of(const auto& dims, const Index& index) {
   std::size_t position = 0;
-  for (std::size_t dim = 0; dim < dims.size(); ++dim) position = position * dims[dim] + index[dim];
+  for (std::size_t dim = 0; dim < index.size(); ++dim) position = position * dims[dim] + index[dim];
   return position;
 }
 
@@ -41,7 +42,7 @@ Values build(const Index& dims, const std::function<double(const Index&)>& eleme
 }
 
 double at(const Values& tensor, const Index& index) {
-  return tensor.elements[position_of(dims_of(tensor.shape), index)];
+  return tensor.elements[position_of(tensor.shape, index)];
 }
 
 /// The element of `dims` that stands for `index` of a shape that `dims` is broadcast to.

@@ -41,6 +41,8 @@ LAYERS = {
     "backend/opencl": {"backend", "foundation", "protocol", "kernels"},
     "bridge": {"ring", "backend", "foundation", "protocol"},
     "runtime": {"bridge", "message", "ops", "ring", "backend", "foundation", "protocol"},
+    "mind": {"runtime", "message", "ops", "foundation", "protocol"},
+    "capi": {"mind", "runtime", "message", "ops", "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
@@ -48,6 +50,8 @@ PUBLIC_HEADERS = {
     "ops": {"op.hpp"},
     "message": {"message.hpp", "ops.hpp"},
     "backend": {"backend_abi.h"},
+    "mind": {"mind_runtime.hpp"},
+    "capi": {"mind_runtime.h", "ringkernel.h"},
 }
 
 # Headers of others -> the library files that may include them. Users may include any.
@@ -55,8 +59,9 @@ FOREIGN = [
     (r"flatbuffers/|.*_generated\.h", ("src/message/",)),
     (r"CL/", ("src/backend/opencl/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
-    (r"boost/asio", ("bridge/", "src/runtime/", "include/ringkernel/kernel.hpp",
-                     "include/ringkernel/runtime.hpp", "include/ringkernel/detail/")),
+    (r"boost/asio", ("bridge/", "src/runtime/", "src/mind/", "src/capi/",
+                     "include/ringkernel/kernel.hpp", "include/ringkernel/runtime.hpp",
+                     "include/ringkernel/mind_runtime.hpp", "include/ringkernel/detail/")),
 ]
 
 # Text that is banned -> (files it is banned in, files excepted, what to do).

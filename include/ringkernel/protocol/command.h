@@ -36,6 +36,10 @@
 /// Most commands that one runs.
 #define RK_GRAPH_COMMANDS_MAX 4096u
 
+/// Elements that an output of rank 0 takes in the arena: the value, and three zeros that the device
+/// sets, so that it is a tensor that every device can hold. Offsets leave room for them.
+#define RK_SCALAR_ELEMENTS 4u
+
 /// One tensor operand: dense, row-major.
 /// Written by: host.  Read by: device.
 typedef struct rk_operand {

@@ -3,6 +3,7 @@
 //   event:n      the command of the n-th clEnqueueNDRangeKernel ends with CL_OUT_OF_RESOURCES
 //   memory:n     the n-th clSVMAlloc returns null
 //   build:n      the n-th clBuildProgram returns CL_BUILD_PROGRAM_FAILURE
+// `all` instead of a number picks every call from then on: the variable is read at each of them.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <CL/cl_layer.h>
@@ -28,7 +29,7 @@ bool planned(std::string_view kind, int number) {
   const char* const colon = plan == nullptr ? nullptr : std::strchr(plan, ':');
   if (colon == nullptr) return false;
   return std::string_view(plan, static_cast<std::size_t>(colon - plan)) == kind &&
-         std::atoi(colon + 1) == number;
+         (std::string_view(colon + 1) == "all" || std::atoi(colon + 1) == number);
 }
 
 cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -23,7 +25,9 @@ bool holds(const MessageBuffer& buffer, int value) {
 
 // Sizes on both sides of what a thread keeps for itself.
 TEST(MessageBuffer, IsAlignedAndItsOwnWhateverItsSize) {
-  for (const std::size_t bytes : {1u, 63u, 64u, 255u, 256u, 257u, 4096u, 1u << 20}) {
+  std::vector<std::size_t> sizes{4096, 1u << 20};
+  for (std::size_t bytes = 1; bytes < 300; ++bytes) sizes.push_back(bytes);
+  for (const std::size_t bytes : sizes) {
     const MessageBuffer a = filled(bytes, 1);
     const MessageBuffer b = filled(bytes, 2);
     EXPECT_EQ(a.size(), bytes);
@@ -44,6 +48,11 @@ TEST(MessageBuffer, AMovedOneIsEmptyAndWhatWasThereGoes) {
   EXPECT_TRUE(holds(c, 1));
   EXPECT_EQ(b.size(), 0u);  // NOLINT: what a move leaves is the subject
   EXPECT_EQ(b.data(), nullptr);
+}
+
+TEST(MessageBuffer, ThrowsWhenMemoryIsOut) {
+  EXPECT_THROW(MessageBuffer(SIZE_MAX), std::bad_alloc);
+  EXPECT_THROW(MessageBuffer(SIZE_MAX / 2), std::bad_alloc);
 }
 
 // More alive at once than a thread keeps, made by one thread, dropped by others that end.

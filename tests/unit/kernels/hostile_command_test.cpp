@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "support/attributes.hpp"
+#include "support/elements.hpp"
 #include "unit/kernels/refusal.hpp"
 
 namespace ringkernel::test {
@@ -241,6 +242,42 @@ TEST(ResidentOperands, MayBeOverwrittenElementForElement) {
     ASSERT_EQ(message.run(programs), success);
     for (std::size_t i = 0; i < 64; ++i)
       EXPECT_EQ(elements[256 + i], static_cast<float>(i) + 1) << programs.level;
+  }
+}
+
+TEST(ResidentOperands, HaveThreeZerosBehindAResultOfRankZero) {
+  for (const DType dtype : {DType::f32, DType::i32, DType::i64}) {
+    const Tensor input{{5}, {1, 2, 3, 4, 5}, dtype};
+    HandBuiltMessage message(Op::sum_all, {&input, 1});
+    const std::size_t bytes = element_bytes(dtype);
+    message.command().output.place = RK_PLACE_ARENA;
+    message.command().output.offset = 4096 - 64;
+    for (const Programs& programs : available_programs()) {
+      for (const rk_u32 lanes : {1u, 3u}) {
+        SCOPED_TRACE(std::string(programs.level) + " " + name(dtype));
+        message.reset();
+        ASSERT_EQ(message.run(programs, lanes), success);
+        const std::span<const rk_u8> result = message.arena().last(64);
+        EXPECT_EQ(decoded({dtype, {4}}, result.data()), (std::vector<float>{15, 0, 0, 0}));
+        EXPECT_EQ(result[4 * bytes], message.arena()[0]) << "more was written";
+        EXPECT_TRUE(message.guards_are_intact());
+      }
+    }
+  }
+}
+
+TEST(HostileCommand, MayNotWriteTheZerosBehindAScalarOutsideOfTheArena) {
+  const Tensor input = ones({5});
+  HandBuiltMessage message(Op::sum_all, {&input, 1});
+  message.command().output.place = RK_PLACE_ARENA;
+  for (const Programs& programs : available_programs()) {
+    MessageMemory memory = message.memory();
+    memory.arena_bytes = 15;
+    EXPECT_EQ(programs.core(memory, 0, 1), refusal(Errc::bad_operand, output_operand));
+    EXPECT_TRUE(message.nothing_was_written());
+    memory.arena_bytes = 16;
+    EXPECT_EQ(programs.core(memory, 0, 1), success);
+    message.reset();
   }
 }
 

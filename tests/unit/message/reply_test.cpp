@@ -147,32 +147,5 @@ TEST_F(ReadReply, RefusesDataOfAnotherLengthThanTheShape) {
   EXPECT_EQ(reply_error(foreign_reply(info(RK_DTYPE_F32, 1, 0, 4), 20)), Errc::malformed_message);
 }
 
-TEST(MessageBuffer, AlignsToACacheLine) {
-  for (std::size_t bytes = 1; bytes < 300; ++bytes) {
-    const MessageBuffer buffer(bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
-    EXPECT_EQ(buffer.size(), bytes);
-  }
-}
-
-TEST(MessageBuffer, MayBeEmpty) {
-  const MessageBuffer buffer(0);
-  EXPECT_EQ(buffer.size(), 0u);
-  EXPECT_TRUE(buffer.span().empty());
-}
-
-TEST(MessageBuffer, LeavesNothingBehindWhenMoved) {
-  MessageBuffer first(8);
-  first.data()[0] = std::byte{42};
-  const MessageBuffer second(std::move(first));
-  EXPECT_EQ(second.data()[0], std::byte{42});
-  EXPECT_EQ(first.size(), 0u);  // NOLINT: the moved-from state is the subject
-  EXPECT_EQ(first.data(), nullptr);
-}
-
-TEST(MessageBuffer, ThrowsWhenMemoryIsOut) {
-  EXPECT_THROW(MessageBuffer(SIZE_MAX), std::bad_alloc);
-}
-
 }  // namespace
 }  // namespace ringkernel::test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
 
@@ -160,6 +161,50 @@ TEST_F(Tensors, OnAGpuHaveCountsThatAreMultiplesOfFour) {
   }
   for (const Shape& shape : {Shape{4}, Shape{2, 6}}) EXPECT_TRUE(gpu.allocate({DType::f32, shape}));
   EXPECT_TRUE(gpu.allocate({DType::i32, {3}})) << "indices are exempt";
+}
+
+TEST_F(Tensors, TakeAScalarWhereItsZerosHaveRoomOnAGpuOnly) {
+  TensorTable gpu(arena, BackendTarget::gpu);
+  constexpr TensorDesc scalar{DType::f32, {}};
+  for (const Shape& shape : {Shape{4}, Shape{2, 2}, Shape{12}}) {
+    const TensorDesc desc{DType::f32, shape};
+    const Request request = ops::sum_all(std::array{1.0f, 2.0f});
+    const auto held = gpu.hold(request.into(view(gpu.allocate(desc).value(), desc)), scalar);
+    ASSERT_TRUE(held) << held.error().text();
+    (*held)->release();
+    const auto refused = hold(request.into(view(tensor(desc), desc)), scalar);
+    EXPECT_EQ(refused.error(), Errc::dimension_mismatch) << shape.text();
+  }
+  // Only a scalar: other results have the shape of their output.
+  const auto refused = gpu.hold(ops::relu(std::array{1.0f}).into(view(gpu.allocate(four).value())),
+                                {DType::f32, {1}});
+  EXPECT_EQ(refused.error(), Errc::dimension_mismatch);
+}
+
+TEST_F(Tensors, OfIntegersAreOnAGpuTheIndicesOfAGatherAndNothingElse) {
+  TensorTable gpu(arena, BackendTarget::gpu);
+  for (const DType dtype : {DType::i32, DType::i64}) {
+    const TensorDesc desc{dtype, {3}};
+    const TensorView integers = view(gpu.allocate(desc).value(), desc);
+    const TensorView floats = view(gpu.allocate(four).value());
+    const auto held = gpu.hold(ops::gather(floats, integers), {DType::f32, {3}});
+    ASSERT_TRUE(held) << held.error().text();
+    (*held)->release();
+    for (const Request& request :
+         {ops::gather(integers, integers), ops::copy(integers), ops::add(integers, integers)}) {
+      const auto refused = gpu.hold(request, desc);
+      EXPECT_EQ(refused.error(), Errc::invalid_dtype);
+      EXPECT_THAT(refused.error().detail, HasSubstr(desc.text()));
+    }
+    // As an output, of inline operands.
+    const std::array<std::int32_t, 3> numbers{1, 2, 3};
+    const Request request = ops::copy({desc, numbers.data()}).into(integers);
+    EXPECT_EQ(gpu.hold(request, desc).error(), Errc::invalid_dtype);
+    const TensorView on_cpu = view(tensor(desc), desc);
+    const auto allowed = hold(request.into(on_cpu), desc);
+    ASSERT_TRUE(allowed) << allowed.error().text();
+    (*allowed)->release();
+  }
 }
 
 }  // namespace

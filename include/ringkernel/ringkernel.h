@@ -1,0 +1,167 @@
+/// Ring kernels for C: resident actors that run ops on tensors in the caller's memory.
+///
+///     ringkernel_runtime* runtime;
+///     ringkernel_kernel* kernel;
+///     ringkernel_runtime_open(NULL, &runtime);
+///     ringkernel_kernel_launch(runtime, "worker", NULL, &kernel);
+///     ringkernel_kernel_activate(kernel);
+///     ringkernel_call(kernel, &request, timeout_ns, &result);
+///     ringkernel_runtime_close(runtime);
+///
+/// Threading: every function from any thread, on shared handles too. `ringkernel_last_error` is of
+/// the calling thread.
+/// Ownership: handles are numbers that are never used twice, not addresses: one that was closed, or
+/// never was one, is `invalid_argument`. Closing a runtime ends its kernels and closes their
+/// handles. Memory that a pointer names is the caller's and is not touched after the function has
+/// returned.
+/// Errors: a function returns 0 or the number of its error, which is that of the C++ library
+/// (RINGKERNEL_E_*, 6002 for E6002). No exception comes out. What an out pointer names is changed
+/// by a function that succeeds; otherwise only where this says so.
+/// Units: `_ns` nanoseconds, `_bytes` bytes.
+#ifndef RINGKERNEL_RINGKERNEL_H
+#define RINGKERNEL_RINGKERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef RINGKERNEL_API
+#define RINGKERNEL_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// 0, or one of the numbers below.
+typedef int32_t ringkernel_status;
+
+enum ringkernel_error {
+  RINGKERNEL_OK = 0,
+#define RK_FAULT(code, name, sentence) RINGKERNEL_E_##name = code,
+#include "ringkernel/protocol/fault.def"
+#undef RK_FAULT
+#define RK_ERRC(value, name, sentence) RINGKERNEL_E_##name = value,
+#include "ringkernel/errc.def"
+#undef RK_ERRC
+  RINGKERNEL_E_MAX_ENUM = 0x7fffffff /* no error */
+};
+
+typedef struct ringkernel_runtime ringkernel_runtime;
+typedef struct ringkernel_kernel ringkernel_kernel;
+
+enum { RINGKERNEL_RANK_MAX = 8 };
+
+enum ringkernel_dtype {
+  RINGKERNEL_NONE = 0, /* of a reply without a tensor */
+  RINGKERNEL_F32 = 1,
+  RINGKERNEL_I32 = 2,
+  RINGKERNEL_I64 = 3
+};
+
+enum ringkernel_target {
+  RINGKERNEL_TARGET_AUTOMATIC = 0,
+  RINGKERNEL_TARGET_CPU = 1,
+  RINGKERNEL_TARGET_GPU = 2
+};
+
+enum ringkernel_kernel_state {
+  RINGKERNEL_CREATED = 0,
+  RINGKERNEL_LAUNCHED = 1,
+  RINGKERNEL_ACTIVE = 2,
+  RINGKERNEL_DEACTIVATED = 3,
+  RINGKERNEL_TERMINATING = 4,
+  RINGKERNEL_TERMINATED = 5,
+  RINGKERNEL_FAILED = 6
+};
+
+/// A tensor in the caller's memory, dense and row-major.
+typedef struct ringkernel_tensor {
+  int32_t dtype; /* enum ringkernel_dtype */
+  uint32_t rank;
+  int64_t dims[RINGKERNEL_RANK_MAX]; /* outermost first; beyond the rank ignored */
+  void* data;
+  uint64_t data_bytes; /* of an operand: its bytes; of a result: room at `data`, then its bytes */
+} ringkernel_tensor;
+
+/// An op on operands.
+typedef struct ringkernel_request {
+  size_t struct_size;              /* sizeof(ringkernel_request) */
+  const char* op;                  /* "add", "tensor.add", "Add" */
+  const char* attributes;          /* as behind the operands in IR text, "[1], false"; or null */
+  const ringkernel_tensor* inputs; /* in the order of the op */
+  size_t input_count;
+} ringkernel_request;
+
+/// Grow at their ends; zeroed fields are defaults.
+typedef struct ringkernel_runtime_options {
+  size_t struct_size;  /* sizeof(ringkernel_runtime_options) */
+  int32_t target;      /* enum ringkernel_target */
+  uint32_t reserved;   /* 0 */
+  const char* backend; /* forces one: "native", "opencl" */
+  uint64_t arena_bytes;
+  uint64_t call_timeout_ns;
+  uint64_t termination_timeout_ns;
+} ringkernel_runtime_options;
+
+typedef struct ringkernel_kernel_options {
+  size_t struct_size;   /* sizeof(ringkernel_kernel_options) */
+  uint32_t input_bytes; /* of the ring: a power of two; a message takes at most half */
+  uint32_t output_bytes;
+  uint32_t in_flight_max;
+  uint32_t queue_max;
+} ringkernel_kernel_options;
+
+/// "0.1.0", and a number that changes when a program must be compiled anew.
+RINGKERNEL_API const char* ringkernel_version(void);
+RINGKERNEL_API uint32_t ringkernel_abi_version(void);
+
+/// What the last function of this library that this thread called failed with, with its text; null
+/// if it did not fail. Valid until the thread's next call.
+RINGKERNEL_API const char* ringkernel_last_error(void);
+
+/// Null options: the defaults. E6002 if the target cannot be served.
+RINGKERNEL_API ringkernel_status ringkernel_runtime_open(const ringkernel_runtime_options* options,
+                                                         ringkernel_runtime** out_runtime);
+/// E6007 if the device did not let go in time; the handle is closed all the same.
+RINGKERNEL_API ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime);
+
+/// A kernel in state launched, which accepts messages and runs none. Null options: the defaults.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_launch(ringkernel_runtime* runtime,
+                                                          const char* id,
+                                                          const ringkernel_kernel_options* options,
+                                                          ringkernel_kernel** out_kernel);
+RINGKERNEL_API ringkernel_status ringkernel_kernel_activate(ringkernel_kernel* kernel);
+RINGKERNEL_API ringkernel_status ringkernel_kernel_deactivate(ringkernel_kernel* kernel);
+/// `drain` not 0: processes what is queued first. The handle stays, for `receive` and the state.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_terminate(ringkernel_kernel* kernel,
+                                                             int32_t drain);
+/// enum ringkernel_kernel_state.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_state(ringkernel_kernel* kernel,
+                                                         int32_t* out_state);
+/// Gives up the handle. The kernel goes on until it is terminated, or its runtime closed.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_close(ringkernel_kernel* kernel);
+
+/// Runs one op and waits for its result, which goes to `result->data`: `data_bytes` says how much
+/// room there is, and becomes the bytes of the result, with its dtype, rank and dims. With too
+/// little room the op is not run: message_too_large, and `data_bytes` is what it needs. Zero
+/// timeout: `call_timeout_ns`.
+RINGKERNEL_API ringkernel_status ringkernel_call(ringkernel_kernel* kernel,
+                                                 const ringkernel_request* request,
+                                                 uint64_t timeout_ns, ringkernel_tensor* result);
+/// Accepts a message whose outcome `receive` will give. Zero timeout: no deadline. `out_message`
+/// may be null.
+RINGKERNEL_API ringkernel_status ringkernel_send(ringkernel_kernel* kernel,
+                                                 const ringkernel_request* request,
+                                                 uint64_t timeout_ns, uint64_t* out_message);
+/// The next outcome: its result, as that of `call`, or its error. `out_message` may be null; it
+/// gets the message's number in either case, 0 if the error is no message's (deadline_exceeded:
+/// none came in time). With too little room the outcome stays: message_too_large.
+RINGKERNEL_API ringkernel_status ringkernel_receive(ringkernel_kernel* kernel, uint64_t timeout_ns,
+                                                    ringkernel_tensor* result,
+                                                    uint64_t* out_message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

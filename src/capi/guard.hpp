@@ -1,0 +1,74 @@
+/// The seam to C: nothing but numbers goes out, and what failed is remembered for its thread.
+///
+/// Threading: any thread; the last error is the calling thread's.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::capi {
+
+/// What this thread's last call failed with.
+struct LastError {
+  bool failed = false;
+  std::string text;
+};
+[[nodiscard]] LastError& last_error() noexcept;
+/// Its text, or null.
+[[nodiscard]] const char* last_error_text() noexcept;
+
+[[nodiscard]] inline Error null_argument(const char* what) {
+  return {Errc::invalid_argument, std::string(what) + " is null"};
+}
+
+/// Runs `body`, which returns a Result<void>. The code of its error, or that of an exception, is
+/// the result; 0 is success.
+template <class Body>
+int guarded(Body&& body) noexcept {
+  LastError& last = last_error();
+  last.failed = false;
+  Errc code = Errc::internal;
+  try {
+    Result<void> result = [&]() -> Result<void> {
+      try {
+        return body();
+      } catch (const std::bad_alloc&) {
+        return Error(Errc::allocation_failure, "the host has no memory left");
+      } catch (const std::exception& exception) {
+        return Error(Errc::internal, exception.what());
+      }
+    }();
+    if (result) return 0;
+    last.failed = true;
+    const Error error = std::move(result).error();
+    code = error.code.category() == error_category() ? static_cast<Errc>(error.code.value())
+                                                     : Errc::internal;
+    last.text = error.text();
+  } catch (...) {
+    last.failed = true;
+    last.text.clear();  // there was no memory for it
+  }
+  return static_cast<int>(code);
+}
+
+/// A struct of options that begins with its size, as much of it as the caller knows; the rest is
+/// zero. invalid_argument: a size that cannot be one.
+template <class Options>
+[[nodiscard]] Result<Options> read_options(const Options* given) {
+  Options options{};
+  if (given == nullptr) return options;
+  constexpr std::size_t sensible_max = 4096;
+  const std::size_t size = given->struct_size;
+  if (size < sizeof(std::size_t) || size > sensible_max)
+    return Error(Errc::invalid_argument, "struct_size is " + std::to_string(size));
+  std::memcpy(&options, given, std::min(size, sizeof options));
+  return options;
+}
+
+}  // namespace ringkernel::capi

@@ -1,0 +1,71 @@
+#include "ringkernel/mind_runtime.hpp"
+
+#include "mind/state.hpp"
+#include "runtime/finish.hpp"
+
+namespace ringkernel {
+
+namespace detail {
+
+void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call, Handler<> handler) {
+  const auto finish = std::make_shared<Finish<>>(std::move(handler));
+  if (!call) {
+    if (runtime != nullptr) runtime->refuse(call.error());
+    return (*finish)(call.error().code);
+  }
+  runtime->start(std::move(*call), [finish](const Result<void>& result) {
+    (*finish)(result ? error_code() : result.error().code);
+  });
+}
+
+}  // namespace detail
+
+Result<MindRuntime> MindRuntime::open(BackendTarget target, MindOptions options) {
+  RK_TRY(state, detail::MindState::open(target, std::move(options)));
+  return MindRuntime(std::move(state));
+}
+
+MindRuntime& MindRuntime::operator=(MindRuntime&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_ != nullptr) state_->close();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+MindRuntime::~MindRuntime() {
+  if (state_ != nullptr) state_->close();
+}
+
+Result<Tensor> MindRuntime::allocate(const TensorDesc& desc) {
+  return state_->runtime().allocate(desc);
+}
+
+Result<void> MindRuntime::settle(const Tensor& tensor, bool for_write,
+                                 std::chrono::nanoseconds timeout) {
+  return state_->settle(tensor, for_write, timeout);
+}
+
+Result<detail::MindCall> MindRuntime::check(const detail::MindOpName& op, TensorList inputs,
+                                            TensorList outputs, const OpOptions& options) const {
+  RK_TRY_VOID(state_->check(options));
+  return mind::make_call(op, inputs.tensors(), outputs.tensors(), options, state_->place());
+}
+
+Result<void> MindRuntime::run(Result<detail::MindCall> call) {
+  if (!call) return std::move(call).error();
+  return state_->run(std::move(*call));
+}
+
+Result<void> MindRuntime::synchronize(std::chrono::nanoseconds timeout) {
+  return state_->synchronize(timeout);
+}
+
+Result<void> MindRuntime::health() const { return state_->health(); }
+
+Result<void> MindRuntime::recover() { return state_->recover(); }
+
+RuntimeMetrics MindRuntime::metrics() const { return state_->runtime().metrics(); }
+
+Result<Defragmentation> MindRuntime::defragment() { return state_->runtime().defragment(); }
+
+}  // namespace ringkernel

@@ -1,0 +1,308 @@
+#include "mind/state.hpp"
+
+#include <algorithm>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace ringkernel::detail {
+namespace {
+
+/// Ops that a thread hands out before it leaves the rest to another: those who give ops could keep
+/// it for ever.
+constexpr std::size_t handed_out_max = 64;
+
+/// Whether a message that ended so may have been executed, or may still be, in part.
+bool may_have_written(const Error& error) {
+  return error == Errc::deadline_exceeded || error == Errc::execution_timeout ||
+         error == Errc::device_error || error == Errc::bad_record || error == Errc::bad_ring ||
+         error == Errc::kernel_terminated || error == Errc::runtime_closed ||
+         error == Errc::malformed_message;
+}
+
+Error closed_error() { return {Errc::runtime_closed, "the MIND runtime was closed"}; }
+
+}  // namespace
+
+Result<std::shared_ptr<MindState>> MindState::open(BackendTarget target, MindOptions options) {
+  if (options.queues == 0 || options.queues > mind_queues_max)
+    return Error(Errc::invalid_argument, "queues is " + std::to_string(options.queues) +
+                                             "; it must be from 1 to " +
+                                             std::to_string(mind_queues_max));
+  if (options.op_timeout.count() < 0) return Error(Errc::invalid_argument, "op_timeout < 0");
+  RuntimeBuilder builder;
+  builder.target(target).backend(options.backend).options(options.runtime);
+  if (options.device) builder.device(*options.device);
+  RK_TRY(runtime, builder.build());
+  mind::Place place{runtime.metrics().backend, target};
+  auto state =
+      std::make_shared<MindState>(std::move(runtime), std::move(options), std::move(place));
+  RK_TRY_VOID(state->launch_queues());
+  return state;
+}
+
+MindState::MindState(RingKernelRuntime runtime, MindOptions options, mind::Place place)
+    : runtime_(std::move(runtime)),
+      options_(std::move(options)),
+      place_(std::move(place)),
+      schedule_(options_.queues),
+      queues_(options_.queues) {}
+
+Result<void> MindState::launch_queues() {
+  KernelOptions options = options_.queue;
+  options.program = "core";
+  options.auto_activate = true;
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    RK_TRY(kernel, runtime_.launch("queue" + std::to_string(i), options));
+    queues_[i].kernel = kernel;
+  }
+  return {};
+}
+
+// --- giving ops -------------------------------------------------------------------------------
+
+Result<void> MindState::usable() const {
+  if (closed_) return closed_error();
+  if (poison_) return *poison_;
+  return {};
+}
+
+MindState::Ticket MindState::give(MindCall call, Done done) {
+  std::array<TensorId, inputs_max> reads{};
+  for (std::size_t i = 0; i < call.request.input_count; ++i) reads[i] = call.inputs[i].id();
+  mind::Schedule::Access access{std::span(reads).first(call.request.input_count), std::nullopt};
+  if (call.request.output != 0) access.writes = call.request.output;
+  const Ticket ticket = schedule_.add(access, call.options.queue);
+  ops_.emplace(ticket, Given{.call = std::move(call), .done = std::move(done)});
+  return ticket;
+}
+
+Result<void> MindState::run(MindCall call) {
+  Lock lock(mutex_);
+  RK_TRY_VOID(usable());
+  const Ticket ticket = give(std::move(call), nullptr);
+  Given& op = ops_.at(ticket);
+  if (!schedule_.alone(ticket)) {
+    // Behind others: in its place in the queue, so that the device need not wait for this thread.
+    std::optional<Result<void>> outcome;
+    op.asynchronous = true;
+    op.done = [&](const Result<void>& result) {
+      const std::lock_guard told(mutex_);
+      outcome = result;
+      ended_.notify_all();
+    };
+    if (schedule_.ready(ticket)) put_in_order({&ticket, 1});
+    pump(lock);
+    ended_.wait(lock, [&] { return outcome.has_value(); });
+    return *outcome;
+  }
+  // Not put in order: nobody relies on its place, which only `call` knows.
+  op.handed_out = true;
+  Kernel kernel = queues_[schedule_.queue_of(ticket)].kernel;
+  lock.unlock();
+  const Result<Reply> reply = kernel.call(op.call.request, {.timeout = options_.op_timeout});
+  Result<void> result;
+  if (!reply) result = reply.error();
+  lock.lock();
+  std::optional<Result<void>> outcome;
+  op.done = [&](const Result<void>& ended) { outcome = ended; };
+  end(lock, ticket, std::move(result));
+  return *outcome;
+}
+
+void MindState::start(MindCall call, Done done) {
+  Lock lock(mutex_);
+  if (const Result<void> result = usable(); !result) {
+    if (!first_error_) first_error_ = result.error();
+    lock.unlock();
+    return done(result);
+  }
+  const Ticket ticket = give(std::move(call), std::move(done));
+  ops_.at(ticket).asynchronous = true;
+  if (schedule_.ready(ticket)) put_in_order({&ticket, 1});
+  pump(lock);
+}
+
+void MindState::refuse(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!first_error_) first_error_ = error;
+}
+
+void MindState::put_in_order(std::span<const Ticket> ready) {
+  for (const Ticket ticket : ready) {
+    schedule_.put_in_order(ticket);
+    queues_[schedule_.queue_of(ticket)].order.push_back(ticket);
+  }
+}
+
+void MindState::pump(Lock& lock) {
+  for (Queue& queue : queues_)
+    if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue);
+}
+
+void MindState::pump_queue(Lock& lock, Queue& queue) {
+  queue.being_pumped = true;  // the ring takes ops in the order of these calls: one thread's
+  for (std::size_t handed_out = 0; !queue.order.empty(); ++handed_out) {
+    if (handed_out == handed_out_max) {
+      boost::asio::post(notes_, [this] {
+        Lock later(mutex_);
+        pump(later);
+      });
+      break;
+    }
+    const Ticket ticket = queue.order.front();
+    queue.order.pop_front();
+    Given& op = ops_.at(ticket);
+    op.handed_out = true;
+    const Request request = op.call.request;
+    Kernel kernel = queue.kernel;
+    lock.unlock();
+    kernel.async_call(request, {.timeout = options_.op_timeout},
+                      boost::asio::bind_executor(notes_.get_executor(),
+                                                 [this, ticket](error_code error, const Reply&) {
+                                                   Lock noted(mutex_);
+                                                   Result<void> result;
+                                                   if (error) result = Error(error);
+                                                   end(noted, ticket, std::move(result));
+                                                 }));
+    lock.lock();
+  }
+  queue.being_pumped = false;
+}
+
+// --- ends -------------------------------------------------------------------------------------
+
+void MindState::end(Lock& lock, Ticket ticket, Result<void> result) {
+  Told told;
+  end_one(ticket, std::move(result), told);
+  pump(lock);
+  tell(lock, told);
+}
+
+void MindState::end_one(Ticket ticket, Result<void> result, Told& told) {
+  const auto node = ops_.extract(ticket);
+  Given& op = node.mapped();
+  if (!result) {
+    Error error = result.error();
+    const std::string what = mind::describe(op.call.request);
+    const bool doubtful = op.handed_out && may_have_written(error);
+    if (doubtful && op.call.request.output != 0) doubtful_.push_back(op.call.output);
+    if (doubtful && error == Errc::deadline_exceeded)
+      error = Error(Errc::execution_timeout, what + ": no answer within op_timeout");
+    if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
+    if (op.asynchronous && !first_error_) first_error_ = error;
+    if (doubtful && !closed_ && !poison_) poison(error, told);
+    result = std::move(error);
+  }
+  told.emplace_back(std::move(op.done), std::move(result));
+  std::vector<Ticket> ready;
+  schedule_.end(ticket, ready);
+  std::erase_if(ready, [this](Ticket next) { return !ops_.contains(next); });
+  put_in_order(ready);
+}
+
+void MindState::poison(const Error& reason, Told& told) {
+  poison_ =
+      Error(Errc::device_error, "the context is poisoned until recover(), since: " + reason.text());
+  end_waiting(*poison_, told);
+}
+
+void MindState::end_waiting(const Error& reason, Told& told) {
+  for (Queue& queue : queues_) queue.order.clear();
+  std::vector<Ticket> waiting;
+  for (const auto& [ticket, op] : ops_)
+    if (!op.handed_out) waiting.push_back(ticket);
+  for (const Ticket ticket : waiting) end_one(ticket, reason, told);
+  for (Queue& queue : queues_) queue.order.clear();
+}
+
+void MindState::tell(Lock& lock, Told& told) {
+  ended_.notify_all();
+  lock.unlock();
+  for (const auto& [done, result] : told)
+    if (done) done(result);
+}
+
+// --- waiting ----------------------------------------------------------------------------------
+
+template <class Settled>
+Result<void> MindState::wait_until(Lock& lock, std::chrono::nanoseconds timeout, Settled settled) {
+  if (timeout.count() <= 0) {
+    ended_.wait(lock, settled);
+    return {};
+  }
+  if (ended_.wait_for(lock, timeout, settled)) return {};
+  return Error(Errc::deadline_exceeded, "while ops are unfinished");
+}
+
+Result<void> MindState::settle(const Tensor& tensor, bool for_write,
+                               std::chrono::nanoseconds timeout) {
+  if (timeout.count() <= 0) timeout = options_.runtime.call_timeout;
+  Lock lock(mutex_);
+  const std::vector<Ticket> users = schedule_.users(tensor.id(), for_write);
+  return wait_until(lock, timeout, [&] {
+    return std::ranges::none_of(users, [&](Ticket user) { return schedule_.unfinished(user); });
+  });
+}
+
+Result<void> MindState::synchronize(std::chrono::nanoseconds timeout) {
+  Lock lock(mutex_);
+  const Ticket next = schedule_.next();
+  RK_TRY_VOID(wait_until(lock, timeout, [&] { return schedule_.oldest() >= next; }));
+  if (!first_error_) return usable();
+  return *std::exchange(first_error_, std::nullopt);
+}
+
+// --- failure and end --------------------------------------------------------------------------
+
+Result<void> MindState::check(const OpOptions& options) const {
+  if (options.queue.value_or(0) >= queues_.size())
+    return Error(Errc::invalid_argument, "queue " + std::to_string(*options.queue) +
+                                             "; there are " + std::to_string(queues_.size()));
+  return health();
+}
+
+Result<void> MindState::health() const {
+  const std::lock_guard lock(mutex_);
+  return usable();
+}
+
+Result<void> MindState::recover() {
+  const std::lock_guard one_at_a_time(recover_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return closed_error();
+    if (!poison_) return {};
+  }
+  // Ends every op that was handed out; nothing is, meanwhile. Behind it the device touches nothing.
+  RK_TRY_VOID(runtime_.restart("core"));
+  std::vector<Tensor> doubtful;
+  {
+    Lock lock(mutex_);
+    ended_.wait(lock, [this] { return schedule_.empty(); });
+    doubtful.swap(doubtful_);
+  }
+  for (Tensor& tensor : doubtful) (void)tensor.deallocate();  // gone already: as well
+  RK_TRY_VOID(launch_queues());
+  const std::lock_guard lock(mutex_);
+  if (closed_) return closed_error();
+  poison_.reset();
+  first_error_.reset();
+  return {};
+}
+
+void MindState::close() {
+  {
+    Lock lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    Told told;
+    end_waiting(closed_error(), told);
+    tell(lock, told);
+  }
+  if (options_.on_metrics) options_.on_metrics(runtime_.metrics());
+  (void)runtime_.shutdown();  // ends what was handed out
+  notes_.join();
+}
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,310 @@
+#include "ops/ir_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace ringkernel::ops {
+namespace {
+
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool starts_identifier(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool continues_identifier(char c) noexcept { return starts_identifier(c) || is_digit(c); }
+
+/// An error's text shows this much of what was found.
+constexpr std::size_t found_max = 24;
+
+/// What stands at the front of `rest`, for an error.
+std::string found(std::string_view rest) {
+  if (rest.empty()) return "the end";
+  std::size_t length = 1;
+  if (continues_identifier(rest.front()))
+    while (length < std::min(rest.size(), found_max) && continues_identifier(rest[length]))
+      ++length;
+  if (const char first = rest.front(); first < ' ' || first > '~')
+    return "byte " + std::to_string(static_cast<unsigned char>(first));
+  return "'" + std::string(rest.substr(0, length)) + "'";
+}
+
+}  // namespace
+
+// --- cursor -----------------------------------------------------------------------------------
+
+void IrCursor::skip_blanks() noexcept {
+  while (position_ < text_.size() && is_blank(text_[position_])) ++position_;
+}
+
+bool IrCursor::at_end() noexcept {
+  skip_blanks();
+  return position_ == text_.size();
+}
+
+char IrCursor::peek() noexcept { return at_end() ? '\0' : text_[position_]; }
+
+bool IrCursor::accept(char wanted) noexcept {
+  if (at_end() || text_[position_] != wanted) return false;
+  ++position_;
+  return true;
+}
+
+std::string IrCursor::where() const {
+  const std::string_view before = text_.substr(0, position_);
+  const auto line = std::ranges::count(before, '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') + 1;  // 0 where there is none
+  return "line " + std::to_string(line) + ", column " +
+         std::to_string(before.size() - line_start + 1);
+}
+
+Error IrCursor::expected(std::string_view what) {
+  skip_blanks();
+  return {Errc::invalid_argument, where() + ": expected " + std::string(what) + ", found " +
+                                      found(text_.substr(position_))};
+}
+
+Result<void> IrCursor::expect(char wanted, std::string_view or_else) {
+  if (accept(wanted)) return {};
+  const std::string quoted = std::string("'") + wanted + "'";
+  return expected(or_else.empty() ? quoted : std::string(or_else) + " or " + quoted);
+}
+
+Result<std::string_view> IrCursor::identifier(std::string_view what, bool dotted) {
+  if (!starts_identifier(peek())) return expected(what);
+  const std::size_t start = position_;
+  while (position_ < text_.size() &&
+         (continues_identifier(text_[position_]) || (dotted && text_[position_] == '.')))
+    ++position_;
+  return text_.substr(start, position_ - start);
+}
+
+Result<std::string_view> IrCursor::value() {
+  if (!accept('%')) return expected("an operand, '%' and its name");
+  const std::size_t start = position_;
+  if (start == text_.size() || !continues_identifier(text_[start]))
+    return expected("the name of an operand");
+  const bool is_number = is_digit(text_[start]);
+  while (position_ < text_.size() &&
+         (is_number ? is_digit(text_[position_]) : continues_identifier(text_[position_])))
+    ++position_;
+  return text_.substr(start, position_ - start);
+}
+
+Result<std::int64_t> IrCursor::integer(std::string_view what) {
+  const char first = peek();
+  if (!is_digit(first) && first != '-') return expected(what);
+  std::int64_t value = 0;
+  const char* const begin = text_.data() + position_;
+  const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), value);
+  if (status == std::errc::result_out_of_range) return expected("a number of at most 64 bits");
+  if (status != std::errc()) return expected(what);
+  position_ += static_cast<std::size_t>(end - begin);
+  return value;
+}
+
+Result<IntList> IrCursor::integers(std::string_view what) {
+  IntList list;
+  RK_TRY_VOID(expect('['));
+  while (!accept(']')) {
+    RK_TRY(value, integer(what));
+    list.push_back(value);
+    if (accept(',')) continue;
+    RK_TRY_VOID(expect(']', "','"));
+    break;
+  }
+  return list;
+}
+
+// --- attributes -------------------------------------------------------------------------------
+
+namespace {
+
+Result<bool> read_bool(IrCursor& cursor) {
+  IrCursor before = cursor;
+  RK_TRY(word, cursor.identifier("'true' or 'false'"));
+  if (word == "true") return true;
+  if (word == "false") return false;
+  return before.expected("'true' or 'false'");
+}
+
+/// `[start:end:step, ...]`; a step that is not there is 1.
+Result<SliceRanges> read_ranges(IrCursor& cursor) {
+  SliceRanges ranges;
+  RK_TRY_VOID(cursor.expect('['));
+  while (!cursor.accept(']')) {
+    RK_TRY(start, cursor.integer("a range, start:end:step"));
+    RK_TRY_VOID(cursor.expect(':'));
+    RK_TRY(end, cursor.integer("the end of a range"));
+    std::int64_t step = 1;
+    if (cursor.accept(':')) {
+      RK_TRY(given, cursor.integer("the step of a range"));
+      step = given;
+    }
+    ranges.starts.push_back(start);
+    ranges.ends.push_back(end);
+    ranges.steps.push_back(step);
+    if (cursor.accept(',')) continue;
+    RK_TRY_VOID(cursor.expect(']', "','"));
+    break;
+  }
+  return ranges;
+}
+
+/// `Same`, `Valid`, or `Custom([[top, bottom], [left, right]])`.
+Result<void> read_padding(IrCursor& cursor, OpAttributes& attributes) {
+  constexpr std::string_view choices = "'Same', 'Valid' or 'Custom'";
+  IrCursor before = cursor;
+  RK_TRY(word, cursor.identifier(choices));
+  if (word == "Same") {
+    attributes.padding = Padding::same;
+    return {};
+  }
+  if (word == "Valid") {
+    attributes.padding = Padding::valid;
+    return {};
+  }
+  if (word != "Custom") return before.expected(choices);
+  attributes.padding = Padding::custom;
+  RK_TRY_VOID(cursor.expect('('));
+  RK_TRY_VOID(cursor.expect('['));
+  while (!cursor.accept(']')) {
+    RK_TRY_VOID(cursor.expect('['));
+    RK_TRY(first, cursor.integer("a number of zeros"));
+    RK_TRY_VOID(cursor.expect(','));
+    RK_TRY(second, cursor.integer("a number of zeros"));
+    RK_TRY_VOID(cursor.expect(']'));
+    attributes.pads.push_back(first);
+    attributes.pads.push_back(second);
+    if (cursor.accept(',')) continue;
+    RK_TRY_VOID(cursor.expect(']', "','"));
+    break;
+  }
+  return cursor.expect(')');
+}
+
+Result<void> read_list(IrCursor& cursor, std::string_view what, IntList& list) {
+  RK_TRY(read, cursor.integers(what));
+  list = read;
+  return {};
+}
+
+bool has_attributes(Op op) noexcept {
+  switch (op) {
+    case Op::sum:
+    case Op::mean:
+    case Op::reshape:
+    case Op::fill:
+    case Op::expand_dims:
+    case Op::squeeze:
+    case Op::transpose:
+    case Op::index:
+    case Op::slice:
+    case Op::conv2d: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
+  OpAttributes attributes;
+  const auto read = [&]() -> Result<void> {
+    switch (op) {
+      case Op::sum:
+      case Op::mean: {
+        RK_TRY_VOID(read_list(cursor, "an axis", attributes.axes));
+        RK_TRY_VOID(cursor.expect(','));
+        RK_TRY(keepdims, read_bool(cursor));
+        attributes.keepdims = keepdims;
+        return {};
+      }
+      case Op::reshape:
+      case Op::fill: return read_list(cursor, "an extent", attributes.shape);
+      case Op::expand_dims:
+      case Op::squeeze: return read_list(cursor, "an axis", attributes.axes);
+      case Op::transpose: return read_list(cursor, "a dim", attributes.permutation);
+      case Op::index: return read_list(cursor, "an index", attributes.indices);
+      case Op::slice: {
+        RK_TRY(ranges, read_ranges(cursor));
+        attributes.slice = ranges;
+        return {};
+      }
+      case Op::conv2d:
+        RK_TRY_VOID(read_list(cursor, "a stride", attributes.strides));
+        RK_TRY_VOID(cursor.expect(','));
+        return read_padding(cursor, attributes);
+      default: return {};
+    }
+  };
+  RK_TRY_VOID(read());
+  return attributes;
+}
+
+// --- operations -------------------------------------------------------------------------------
+
+Result<Op> read_opcode(IrCursor& cursor) {
+  (void)cursor.peek();  // blanks do not belong to the place
+  const std::string place = cursor.where();
+  RK_TRY(name, cursor.identifier("the name of an op", true));
+  const OpInfo* const info = find_op(name);
+  if (info == nullptr)
+    return Error(Errc::unsupported_operation,
+                 place + ": no op has the name '" + std::string(name) + "'");
+  return info->op;
+}
+
+Result<IrOperation> read_operation(IrCursor& cursor) {
+  IrOperation operation;
+  IrCursor ahead = cursor;
+  const Result<std::string_view> word = ahead.identifier("the name of an op", true);
+  bool separated = false;  // a comma stands before the next argument
+  if (word && *word == "BinOp") {
+    cursor = ahead;
+    RK_TRY_VOID(cursor.expect('('));
+    IrCursor before = cursor;
+    RK_TRY(op, read_opcode(cursor));
+    operation.op = op;
+    const OpInfo* const info = find_op(static_cast<std::uint16_t>(op));
+    if (info->rule != "binary") return before.expected("'Add', 'Sub', 'Mul' or 'Div'");
+    RK_TRY_VOID(cursor.expect(','));
+    separated = true;
+  } else {
+    RK_TRY(op, read_opcode(cursor));
+    operation.op = op;
+    RK_TRY_VOID(cursor.expect('('));
+  }
+  while (cursor.peek() == '%' || (separated && operation.operand_count == 0)) {
+    RK_TRY(operand, cursor.value());
+    if (operation.operand_count == operation.operands.size())
+      return Error(Errc::arity_mismatch,
+                   cursor.where() + ": more than " + std::to_string(inputs_max) + " operands");
+    operation.operands[operation.operand_count++] = operand;
+    separated = cursor.accept(',');
+    if (!separated) break;
+  }
+  if (has_attributes(operation.op)) {
+    if (!separated && operation.operand_count != 0) return cursor.expected("','");
+    RK_TRY(attributes, read_attributes(cursor, operation.op));
+    operation.attributes = attributes;
+  } else if (separated) {
+    return cursor.expected("an operand, '%' and its name");
+  }
+  RK_TRY_VOID(cursor.expect(')', operation.operand_count == 0 ? "an operand" : ""));
+  return operation;
+}
+
+Result<IrOperation> parse_operation(std::string_view text) {
+  IrCursor cursor(text);
+  RK_TRY(operation, read_operation(cursor));
+  if (!cursor.at_end()) return cursor.expected("the end");
+  return operation;
+}
+
+Result<OpAttributes> parse_attributes(std::string_view text, Op op) {
+  IrCursor cursor(text);
+  RK_TRY(attributes, read_attributes(cursor, op));
+  if (!cursor.at_end()) return cursor.expected("the end");
+  return attributes;
+}
+
+}  // namespace ringkernel::ops

@@ -1,0 +1,263 @@
+// Ring kernels from C: what the functions do, and each of them with null and nonsense.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capi/nonsense.hpp"
+#include "ringkernel/ringkernel.h"
+
+namespace ringkernel::test {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+std::string last_error() {
+  const char* const text = ringkernel_last_error();
+  return text == nullptr ? "none" : text;
+}
+
+class RingkernelCapi : public ::testing::Test {
+ protected:
+  RingkernelCapi() {
+    ringkernel_runtime_options options{};
+    options.struct_size = sizeof options;
+    options.backend = "native";
+    EXPECT_EQ(ringkernel_runtime_open(&options, &runtime_), RINGKERNEL_OK) << last_error();
+    EXPECT_EQ(ringkernel_kernel_launch(runtime_, "worker", nullptr, &kernel_), RINGKERNEL_OK);
+    EXPECT_EQ(ringkernel_kernel_activate(kernel_), RINGKERNEL_OK) << last_error();
+  }
+  ~RingkernelCapi() override { (void)ringkernel_runtime_close(runtime_); }
+  RingkernelCapi(const RingkernelCapi&) = delete;
+  RingkernelCapi& operator=(const RingkernelCapi&) = delete;
+
+  /// A tensor on `elements`.
+  static ringkernel_tensor tensor(std::span<float> elements, std::vector<std::int64_t> shape) {
+    ringkernel_tensor made{};
+    made.dtype = RINGKERNEL_F32;
+    made.rank = static_cast<std::uint32_t>(shape.size());
+    std::ranges::copy(shape, made.dims);
+    made.data = elements.data();
+    made.data_bytes = elements.size_bytes();
+    return made;
+  }
+  ringkernel_request request(const char* op, std::size_t inputs, const char* attributes = nullptr) {
+    return {sizeof(ringkernel_request), op, attributes, inputs_.data(), inputs};
+  }
+  std::int32_t state() {
+    std::int32_t state = -1;
+    EXPECT_EQ(ringkernel_kernel_state(kernel_, &state), RINGKERNEL_OK);
+    return state;
+  }
+
+  ringkernel_runtime* runtime_ = nullptr;
+  ringkernel_kernel* kernel_ = nullptr;
+  std::array<float, 4> elements_{1, -2, 3, -4};
+  std::array<float, 4> out_{};
+  std::array<ringkernel_tensor, 2> inputs_{tensor(elements_, {2, 2}), tensor(elements_, {2, 2})};
+  ringkernel_tensor result_ = tensor(out_, {});
+};
+
+TEST_F(RingkernelCapi, KnowsItsVersion) {
+  EXPECT_STREQ(ringkernel_version(), "0.1.0");
+  EXPECT_EQ(ringkernel_abi_version(), 1u);
+}
+
+TEST_F(RingkernelCapi, FollowsTheLifecycle) {
+  EXPECT_EQ(state(), RINGKERNEL_ACTIVE);
+  EXPECT_EQ(ringkernel_kernel_activate(kernel_), RINGKERNEL_E_invalid_state);
+  EXPECT_EQ(ringkernel_kernel_deactivate(kernel_), RINGKERNEL_OK);
+  EXPECT_EQ(state(), RINGKERNEL_DEACTIVATED);
+  EXPECT_EQ(ringkernel_kernel_terminate(kernel_, 1), RINGKERNEL_OK);
+  EXPECT_EQ(state(), RINGKERNEL_TERMINATED);
+  EXPECT_EQ(ringkernel_kernel_close(kernel_), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_kernel_close(kernel_), RINGKERNEL_E_invalid_argument);
+}
+
+TEST_F(RingkernelCapi, CallsAndDescribesTheResult) {
+  const ringkernel_request sum = request("Sum", 1, "[0], true");
+  ASSERT_EQ(ringkernel_call(kernel_, &sum, second_ns, &result_), RINGKERNEL_OK) << last_error();
+  EXPECT_EQ(ringkernel_last_error(), nullptr);
+  EXPECT_EQ(result_.dtype, RINGKERNEL_F32);
+  EXPECT_EQ(result_.rank, 2u);
+  EXPECT_THAT(std::span(result_.dims, 2), ElementsAre(1, 2));
+  EXPECT_EQ(result_.data_bytes, 8u);
+  EXPECT_THAT(out_, ElementsAre(4, -6, 0, 0));
+  result_.data_bytes = sizeof out_;
+  const ringkernel_request add = request("tensor.add", 2);
+  ASSERT_EQ(ringkernel_call(kernel_, &add, 0, &result_), RINGKERNEL_OK);
+  EXPECT_THAT(out_, ElementsAre(2, -4, 6, -8));
+  result_.data_bytes = 0;
+  const ringkernel_request noop = request("noop", 0);
+  ASSERT_EQ(ringkernel_call(kernel_, &noop, 0, &result_), RINGKERNEL_OK) << last_error();
+  EXPECT_EQ(result_.dtype, RINGKERNEL_NONE);
+}
+
+TEST_F(RingkernelCapi, RunsNothingForAResultWithoutRoom) {
+  const ringkernel_request relu = request("relu", 1);
+  result_.data_bytes = 15;
+  EXPECT_EQ(ringkernel_call(kernel_, &relu, second_ns, &result_), RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(result_.data_bytes, 16u);
+  EXPECT_THAT(last_error(), HasSubstr("f32[2, 2], 16 bytes; there is room for 15"));
+  result_.data = nullptr;
+  EXPECT_EQ(ringkernel_call(kernel_, &relu, second_ns, &result_), RINGKERNEL_E_message_too_large);
+  EXPECT_THAT(out_, Each(0.0f));
+}
+
+TEST_F(RingkernelCapi, SendsAndReceivesInOrder) {
+  std::uint64_t sent[2] = {}, received = 0;
+  const ringkernel_request relu = request("relu", 1), neg = request("neg", 1);
+  ASSERT_EQ(ringkernel_send(kernel_, &relu, 0, &sent[0]), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_send(kernel_, &neg, second_ns, &sent[1]), RINGKERNEL_OK);
+  result_.data_bytes = 4;  // it stays until there is room
+  EXPECT_EQ(ringkernel_receive(kernel_, 30 * second_ns, &result_, &received),
+            RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(received, sent[0]);
+  ASSERT_EQ(result_.data_bytes, 16u);
+  ASSERT_EQ(ringkernel_receive(kernel_, 30 * second_ns, &result_, &received), RINGKERNEL_OK);
+  EXPECT_EQ(received, sent[0]);
+  EXPECT_THAT(out_, ElementsAre(1, 0, 3, 0));
+  ASSERT_EQ(ringkernel_receive(kernel_, 30 * second_ns, &result_, nullptr), RINGKERNEL_OK);
+  EXPECT_THAT(out_, ElementsAre(-1, 2, -3, 4));
+  EXPECT_EQ(ringkernel_receive(kernel_, 1, &result_, &received), RINGKERNEL_E_deadline_exceeded);
+  EXPECT_EQ(received, 0u);
+}
+
+TEST_F(RingkernelCapi, AnswersTheCodesOfTheSpecification) {
+  const std::array cases{
+      std::pair{request("add", 1), 2007},        std::pair{request("Sum", 1, "[2], false"), 3004},
+      std::pair{request("frobnicate", 1), 6003}, std::pair{request("Index", 1, "[0, 2]"), 6001},
+      std::pair{request("Sum", 1), 1001},        std::pair{request("relu", 1, "[1]"), 1001},
+      std::pair{request("relu(%0)", 1), 1001},   std::pair{request("", 1), 1001}};
+  for (const auto& [asked, code] : cases) {
+    EXPECT_EQ(ringkernel_call(kernel_, &asked, second_ns, &result_), code) << asked.op;
+    EXPECT_EQ(ringkernel_send(kernel_, &asked, second_ns, nullptr), code) << asked.op;
+  }
+  ringkernel_runtime_options options{};
+  options.struct_size = sizeof options;
+  options.backend = "native";
+  options.target = RINGKERNEL_TARGET_GPU;
+  ringkernel_runtime* runtime = nullptr;
+  EXPECT_EQ(ringkernel_runtime_open(&options, &runtime), 6002);
+  EXPECT_EQ(runtime, nullptr);
+}
+
+TEST_F(RingkernelCapi, EndsHandlesWithTheRuntime) {
+  ringkernel_runtime* runtime = nullptr;
+  ringkernel_kernel* kernel = nullptr;
+  ringkernel_runtime_options options{};
+  options.struct_size = offsetof(ringkernel_runtime_options, arena_bytes);  // an older caller's
+  options.backend = "native";
+  options.arena_bytes = 1;  // not looked at
+  ASSERT_EQ(ringkernel_runtime_open(&options, &runtime), RINGKERNEL_OK) << last_error();
+  ringkernel_kernel_options kernel_options{};
+  kernel_options.struct_size = sizeof kernel_options;
+  kernel_options.input_bytes = kernel_options.output_bytes = 8192;
+  ASSERT_EQ(ringkernel_kernel_launch(runtime, "a", &kernel_options, &kernel), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_runtime_close(runtime), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_kernel_activate(kernel), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_runtime_close(runtime), RINGKERNEL_E_invalid_argument);
+  EXPECT_THAT(last_error(), HasSubstr("runtime is no live handle"));
+}
+
+TEST_F(RingkernelCapi, RefusesWhatIsNoHandle) {
+  const ringkernel_request relu = request("relu", 1);
+  ringkernel_kernel* made = nullptr;
+  std::int32_t state = 0;
+  for (ringkernel_runtime* const none : no_handles<ringkernel_runtime>(kernel_)) {
+    EXPECT_EQ(ringkernel_runtime_close(none), RINGKERNEL_E_invalid_argument);
+    EXPECT_EQ(ringkernel_kernel_launch(none, "a", nullptr, &made), RINGKERNEL_E_invalid_argument);
+  }
+  for (ringkernel_kernel* const none : no_handles<ringkernel_kernel>(runtime_)) {
+    const ringkernel_status statuses[] = {
+        ringkernel_kernel_activate(none),
+        ringkernel_kernel_deactivate(none),
+        ringkernel_kernel_terminate(none, 0),
+        ringkernel_kernel_state(none, &state),
+        ringkernel_kernel_close(none),
+        ringkernel_call(none, &relu, second_ns, &result_),
+        ringkernel_send(none, &relu, second_ns, nullptr),
+        ringkernel_receive(none, 1, &result_, nullptr),
+    };
+    EXPECT_THAT(statuses, Each(RINGKERNEL_E_invalid_argument)) << none;
+    EXPECT_THAT(last_error(), HasSubstr("kernel is n"));
+  }
+  EXPECT_EQ(made, nullptr);
+}
+
+TEST_F(RingkernelCapi, RefusesNullAndNonsense) {
+  const ringkernel_request relu = request("relu", 1);
+  ringkernel_kernel* made = nullptr;
+  ringkernel_runtime* runtime = nullptr;
+  ringkernel_runtime_options bad_size{}, bad_target{};
+  bad_size.struct_size = 3;
+  bad_target.struct_size = sizeof bad_target;
+  bad_target.target = 9;
+  ringkernel_kernel_options bad_ring{}, huge{};
+  bad_ring.struct_size = sizeof bad_ring;
+  bad_ring.input_bytes = 1000;
+  huge.struct_size = std::numeric_limits<std::size_t>::max();
+  const std::string long_id(200, 'x');
+  ringkernel_request no_size = relu, no_op = relu, no_inputs = relu, many = relu;
+  no_size.struct_size = 0;
+  no_op.op = nullptr;
+  no_inputs.inputs = nullptr;
+  many.input_count = std::numeric_limits<std::size_t>::max();
+  const std::pair<ringkernel_status, int> answers[] = {
+      {ringkernel_runtime_open(nullptr, nullptr), 1001},
+      {ringkernel_runtime_open(&bad_size, &runtime), 1001},
+      {ringkernel_runtime_open(&bad_target, &runtime), 1001},
+      {ringkernel_kernel_launch(runtime_, nullptr, nullptr, &made), 1001},
+      {ringkernel_kernel_launch(runtime_, "", nullptr, &made), 1001},
+      {ringkernel_kernel_launch(runtime_, long_id.c_str(), nullptr, &made), 1001},
+      {ringkernel_kernel_launch(runtime_, "a", nullptr, nullptr), 1001},
+      {ringkernel_kernel_launch(runtime_, "a", &bad_ring, &made), 1001},
+      {ringkernel_kernel_launch(runtime_, "a", &huge, &made), 1001},
+      {ringkernel_kernel_launch(runtime_, "worker", nullptr, &made), 1004},
+      {ringkernel_kernel_state(kernel_, nullptr), 1001},
+      {ringkernel_call(kernel_, nullptr, second_ns, &result_), 1001},
+      {ringkernel_call(kernel_, &relu, second_ns, nullptr), 1001},
+      {ringkernel_call(kernel_, &no_size, second_ns, &result_), 1001},
+      {ringkernel_call(kernel_, &no_op, second_ns, &result_), 1001},
+      {ringkernel_call(kernel_, &no_inputs, second_ns, &result_), 1001},
+      {ringkernel_call(kernel_, &many, second_ns, &result_), 2007},
+      {ringkernel_send(kernel_, nullptr, second_ns, nullptr), 1001},
+      {ringkernel_send(kernel_, &no_op, second_ns, nullptr), 1001},
+      {ringkernel_receive(kernel_, 1, nullptr, nullptr), 1001},
+  };
+  for (std::size_t i = 0; i < std::size(answers); ++i)
+    EXPECT_EQ(answers[i].first, answers[i].second) << "answer " << i;
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(runtime, nullptr);
+}
+
+TEST_F(RingkernelCapi, RefusesTensorsThatMakeNoSense) {
+  const auto answer = [&](auto change) {
+    inputs_[0] = tensor(elements_, {2, 2});
+    change(inputs_[0]);
+    const ringkernel_request relu = request("relu", 1);
+    return ringkernel_call(kernel_, &relu, second_ns, &result_);
+  };
+  using Tensor = ringkernel_tensor&;
+  EXPECT_EQ(answer([](Tensor t) { t.dtype = RINGKERNEL_NONE; }), 1001);
+  EXPECT_EQ(answer([](Tensor t) { t.dtype = 77; }), 1001);
+  EXPECT_EQ(answer([](Tensor t) { t.dtype = RINGKERNEL_I32; }), 2005);
+  EXPECT_EQ(answer([](Tensor t) { t.rank = 9; }), 3002);
+  EXPECT_EQ(answer([](Tensor t) { t.dims[0] = 0; }), 3006);
+  EXPECT_EQ(answer([](Tensor t) { t.dims[0] = -2; }), 3006);
+  EXPECT_EQ(answer([](Tensor t) { t.dims[0] = t.dims[1] = 1ll << 40; }), 6004);
+  EXPECT_EQ(answer([](Tensor t) { t.dims[0] = 3; }), 3007);
+  EXPECT_EQ(answer([](Tensor t) { t.data_bytes = 15; }), 3007);
+  EXPECT_EQ(answer([](Tensor t) { t.data = nullptr; }), 1001);
+  EXPECT_EQ(answer([](Tensor) {}), 0) << last_error();
+}
+
+}  // namespace
+}  // namespace ringkernel::test

@@ -1,0 +1,33 @@
+#!/bin/sh
+# run_consumer.sh BUILD: installs BUILD into a temporary prefix, then builds and runs consumer/
+# against it, by find_package and by pkg-config. CMAKE, CXX and BOOST_INCLUDE (or nothing) are as in
+# that build.
+set -eu
+consumer=$(dirname "$(readlink -f "$0")")/consumer
+build=$1
+command -v pkg-config >/dev/null || { echo "pkg-config is missing (./rk packages)"; exit 1; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$CMAKE" --install "$build" --prefix "$work/installed" >"$work/log"
+# A moved tree works as well: nothing inside names the place where it was built or installed.
+mv "$work/installed" "$work/moved"
+if grep -rl --include='*.cmake' --include='*.pc' -e "$work/installed" -e "$build" \
+    "$work/moved"; then
+  echo "these name the build or the prefix"
+  exit 1
+fi
+
+echo "== find_package"
+"$CMAKE" -S "$consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" \
+  -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Debug \
+  ${BOOST_INCLUDE:+-DBoost_NO_BOOST_CMAKE=ON "-DBoost_INCLUDE_DIR=$BOOST_INCLUDE"} >"$work/log"
+"$CMAKE" --build "$work/build"
+"$work/build/consumer"
+
+echo "== pkg-config"
+PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name ringkernel.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046 # lists of flags
+"$CXX" -std=c++20 "$consumer/main.cpp" -o "$work/consumer" $(pkg-config --cflags --libs ringkernel)
+"$work/consumer"
