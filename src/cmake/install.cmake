@@ -1,12 +1,13 @@
-# What `cmake --install` gives to others: the public headers, one archive of all layers, and the
-# files by which find_package(ringkernel) and pkg-config find the two. Device sources are inside the
-# archive; FlatBuffers and OpenCL headers are needed only to build it.
+# What `cmake --install` gives to others: the public headers, one archive of all layers for C++, the
+# shared library with the C interfaces, and the files by which find_package(ringkernel) and
+# pkg-config find them. Device sources are inside the libraries; FlatBuffers and OpenCL headers are
+# needed only to build them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(layers GLOBAL PROPERTY RINGKERNEL_ARCHIVE)
 list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-# Not "libringkernel": a linker would prefer a shared library of that name.
+# Not "libringkernel": that is the shared library, which a linker would prefer.
 add_library(ringkernel_cpp STATIC ${objects})
 get_target_property(boost_definitions ringkernel_boost INTERFACE_COMPILE_DEFINITIONS)
 set_target_properties(ringkernel_cpp PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME ringkernel)
@@ -17,7 +18,10 @@ target_compile_features(ringkernel_cpp INTERFACE cxx_std_20)
 target_link_libraries(ringkernel_cpp INTERFACE
   $<INSTALL_INTERFACE:Boost::headers> Threads::Threads ${CMAKE_DL_LIBS})
 
-install(TARGETS ringkernel_cpp EXPORT ringkernel)
+target_include_directories(ringkernel_shared INTERFACE
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+install(TARGETS ringkernel_cpp ringkernel_shared EXPORT ringkernel)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringkernel
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
@@ -33,12 +37,14 @@ install(FILES ${PROJECT_BINARY_DIR}/ringkernel-config.cmake
               ${PROJECT_BINARY_DIR}/ringkernel-config-version.cmake
         DESTINATION ${package_dir})
 
-# From the folder of ringkernel.pc back to the prefix, so that the tree may be moved.
+# From the folder of the .pc files back to the prefix, so that the tree may be moved.
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 list(TRANSFORM boost_definitions PREPEND -D)
 if(RINGKERNEL_BOOST_INCLUDE)
   list(APPEND boost_definitions -isystem ${RINGKERNEL_BOOST_INCLUDE})
 endif()
 list(JOIN boost_definitions " " boost_cflags)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/ringkernel.pc.in ${PROJECT_BINARY_DIR}/ringkernel.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/ringkernel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(file ringkernel.pc ringkernel-c.pc)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${file}.in ${PROJECT_BINARY_DIR}/${file} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

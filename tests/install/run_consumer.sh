@@ -1,7 +1,7 @@
 #!/bin/sh
 # run_consumer.sh BUILD: installs BUILD into a temporary prefix, then builds and runs consumer/
-# against it, by find_package and by pkg-config. CMAKE, CXX and BOOST_INCLUDE (or nothing) are as in
-# that build.
+# against it, by find_package and by pkg-config. CMAKE, CC, CXX and BOOST_INCLUDE (or nothing) are
+# as in that build.
 set -eu
 consumer=$(dirname "$(readlink -f "$0")")/consumer
 build=$1
@@ -20,10 +20,11 @@ fi
 
 echo "== find_package"
 "$CMAKE" -S "$consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" \
-  -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Debug \
   ${BOOST_INCLUDE:+-DBoost_NO_BOOST_CMAKE=ON "-DBoost_INCLUDE_DIR=$BOOST_INCLUDE"} >"$work/log"
 "$CMAKE" --build "$work/build"
 "$work/build/consumer"
+"$work/build/c_consumer"
 
 echo "== pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name ringkernel.pc)")
@@ -31,3 +32,6 @@ export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # lists of flags
 "$CXX" -std=c++20 "$consumer/main.cpp" -o "$work/consumer" $(pkg-config --cflags --libs ringkernel)
 "$work/consumer"
+# shellcheck disable=SC2046
+"$CC" -std=c11 "$consumer/main.c" -o "$work/c_consumer" $(pkg-config --cflags --libs ringkernel-c)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir ringkernel-c) "$work/c_consumer"
