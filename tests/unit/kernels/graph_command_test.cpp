@@ -1,0 +1,169 @@
+// The command that runs others: what it runs, and what it refuses before anything is written.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+
+#include "ringkernel/protocol/command.h"
+#include "unit/kernels/hand_built_message.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+constexpr std::size_t count = 16;  // words that go in, and come out
+constexpr std::size_t bytes = count * sizeof(float);
+
+/// Payload: the command at 64, the input behind it. Arena: two commands, then 16 words between
+/// them: relu(input) -> arena, neg(arena) -> reply.
+struct GraphMessage {
+  static constexpr rk_u64 commands_at = 128, value_at = 1024;
+
+  alignas(64) std::array<rk_u8, 512> payload{};
+  alignas(64) std::array<rk_u8, bytes> reply{};
+  alignas(64) std::array<rk_u8, 2048> arena{};
+  MessageMemory memory{payload.data(), payload.size(), 64,          reply.data(),
+                       reply.size(),   arena.data(),   arena.size()};
+
+  GraphMessage() {
+    rk_command graph{};
+    graph.op = RK_OP_GRAPH;
+    graph.input_count = 1;
+    graph.output_count = 1;
+    graph.inputs[0] = operand(RK_PLACE_MESSAGE, 384);
+    graph.output = operand(RK_PLACE_MESSAGE, 0);
+    graph.attrs.graph.commands = commands_at;
+    graph.attrs.graph.count = 2;
+    set(graph);
+    step(0) = unary(Op::relu, operand(RK_PLACE_MESSAGE, 0), operand(RK_PLACE_ARENA, value_at));
+    step(1) = unary(Op::neg, operand(RK_PLACE_ARENA, value_at), operand(RK_PLACE_MESSAGE, 0));
+    std::array<float, count> input{};
+    for (std::size_t i = 0; i < count; ++i) input[i] = static_cast<float>(i) - 4;
+    std::memcpy(payload.data() + 384, input.data(), bytes);
+  }
+
+  static rk_operand operand(rk_u8 place, rk_u64 offset) {
+    rk_operand operand{offset, place, RK_DTYPE_F32, 1, 0, count, {count, 1, 1, 1, 1, 1, 1, 1}};
+    return operand;
+  }
+  static rk_command unary(Op op, const rk_operand& input, const rk_operand& output) {
+    rk_command command{};
+    command.op = static_cast<rk_u16>(op);
+    command.input_count = 1;
+    command.output_count = 1;
+    command.inputs[0] = input;
+    command.output = output;
+    return command;
+  }
+  [[nodiscard]] rk_command get() const {
+    rk_command command{};
+    std::memcpy(&command, payload.data() + 64, sizeof command);
+    return command;
+  }
+  void set(const rk_command& command) {
+    std::memcpy(payload.data() + 64, &command, sizeof command);
+  }
+  rk_command& step(std::size_t i) {
+    return reinterpret_cast<rk_command*>(arena.data() + commands_at)[i];
+  }
+};
+
+void expect_refusal_of(Errc fault, const std::function<void(GraphMessage&)>& spoil) {
+  for (const Programs& programs : available_programs()) {
+    GraphMessage message;
+    spoil(message);
+    const auto reply = message.reply;
+    const auto arena = message.arena;
+    EXPECT_EQ(programs.core(message.memory, 0, 1).fault, static_cast<rk_u32>(fault))
+        << programs.level;
+    EXPECT_TRUE(message.reply == reply && message.arena == arena) << programs.level;
+  }
+}
+
+void expect_refusal(const std::function<void(rk_command&)>& spoil) {
+  expect_refusal_of(Errc::bad_command, [&](GraphMessage& message) {
+    rk_command command = message.get();
+    spoil(command);
+    message.set(command);
+  });
+}
+
+TEST(GraphCommand, RunsItsCommandsInOrder) {
+  for (const Programs& programs : available_programs()) {
+    GraphMessage message;
+    EXPECT_EQ(programs.core(message.memory, 0, 1), success) << programs.level;
+    std::array<float, count> result{};
+    std::memcpy(result.data(), message.reply.data(), bytes);
+    for (std::size_t i = 0; i < count; ++i)
+      EXPECT_EQ(result[i], i < 4 ? 0 : 4 - static_cast<float>(i)) << programs.level;
+  }
+}
+
+TEST(GraphCommand, MustNameCommandsInTheArena) {
+  const std::uint64_t end = sizeof(GraphMessage::arena);
+  for (const rk_u64 offset : {rk_u64{32}, rk_u64{129}, end - 64, end, ~rk_u64{0} - 63})
+    expect_refusal([=](rk_command& graph) { graph.attrs.graph.commands = offset; });
+  for (const rk_u32 many : {8u, RK_GRAPH_COMMANDS_MAX + 1, ~0u})
+    expect_refusal([=](rk_command& graph) { graph.attrs.graph.count = many; });
+}
+
+TEST(GraphCommand, HasOneInputAndOneOutputInTheMessage) {
+  for (const rk_u8 inputs : {rk_u8{0}, rk_u8{2}})
+    expect_refusal([=](rk_command& graph) { graph.input_count = inputs; });
+  expect_refusal([](rk_command& graph) { graph.output_count = 0; });
+  expect_refusal([](rk_command& graph) { graph.inputs[0].place = RK_PLACE_ARENA; });
+  expect_refusal([](rk_command& graph) { graph.output.place = RK_PLACE_ARENA; });
+  expect_refusal([](rk_command& graph) { graph.flags = 1; });
+  expect_refusal([](rk_command& graph) { graph.reserved = 1; });
+  expect_refusal([](rk_command& graph) { graph.attrs.graph.reserved = 1; });
+}
+
+TEST(GraphCommand, ItsOperandsAreCheckedAsThoseOfAnyCommand) {
+  const auto spoil = [](Errc fault, const std::function<void(rk_command&)>& change) {
+    expect_refusal_of(fault, [&](GraphMessage& message) {
+      rk_command command = message.get();
+      change(command);
+      message.set(command);
+    });
+  };
+  spoil(Errc::bad_operand, [](rk_command& graph) { graph.inputs[0].offset = 512; });
+  spoil(Errc::bad_operand, [](rk_command& graph) { graph.inputs[0].element_count = 17; });
+  spoil(Errc::reply_too_small, [](rk_command& graph) { graph.output.offset = 64; });
+}
+
+TEST(GraphCommand, EachOfItsCommandsIsChecked) {
+  const auto first = [](Errc fault, const std::function<void(rk_command&)>& change) {
+    expect_refusal_of(fault, [&](GraphMessage& message) { change(message.step(0)); });
+  };
+  first(Errc::unknown_op, [](rk_command& step) { step.op = RK_OP_GRAPH; });  // none in itself
+  first(Errc::unknown_op, [](rk_command& step) { step.op = 999; });
+  first(Errc::bad_command, [](rk_command& step) { step.input_count = 2; });
+  first(Errc::bad_operand, [](rk_command& step) { step.inputs[0].offset = bytes; });
+  first(Errc::bad_operand, [](rk_command& step) { step.output.offset = 2048; });
+  first(Errc::bad_shape, [](rk_command& step) {
+    step.output.dims[0] = 8;
+    step.output.element_count = 8;
+  });
+}
+
+TEST(GraphCommand, StopsAtTheCommandThatFails) {
+  for (const Programs& programs : available_programs()) {
+    GraphMessage message;
+    message.step(1).op = 999;
+    const auto reply = message.reply;
+    EXPECT_EQ(programs.core(message.memory, 0, 1), refusal(Errc::unknown_op, 999))
+        << programs.level;
+    EXPECT_EQ(message.reply, reply) << programs.level;
+  }
+}
+
+// Several lanes would have to wait for each other between the commands.
+TEST(GraphCommand, IsForOneLane) {
+  for (const Programs& programs : available_programs()) {
+    GraphMessage message;
+    EXPECT_EQ(programs.core(message.memory, 0, 2).fault, static_cast<rk_u32>(Errc::bad_command));
+  }
+}
+
+}  // namespace
+}  // namespace ringkernel::test
