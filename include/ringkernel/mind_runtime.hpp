@@ -75,6 +75,8 @@ struct MindOp {
 struct OpOptions {
   /// Which queue runs it; none: that of what it depends on, or the one with the least to do.
   std::optional<std::uint32_t> queue{};
+  /// Zero: `MindOptions::op_timeout`.
+  std::chrono::nanoseconds timeout{0};
 };
 
 /// The tensors of an op: one, several in braces, or any contiguous range. Borrows them.

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -55,6 +57,13 @@ int guarded(Body&& body) noexcept {
     last.text.clear();  // there was no memory for it
   }
   return static_cast<int>(code);
+}
+
+/// Nanoseconds of a C caller, for whom the largest number is for ever. 73 years are as good, and
+/// the clock can be added to them.
+[[nodiscard]] constexpr std::chrono::nanoseconds to_duration(std::uint64_t ns) noexcept {
+  constexpr std::uint64_t longest = std::uint64_t{1} << 61;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(ns, longest)));
 }
 
 /// A struct of options that begins with its size, as much of it as the caller knows; the rest is

@@ -75,9 +75,7 @@ Result<void> open(mind_device_t device, const mind_runtime_options_t* given,
     if (options.backend != nullptr) mind.backend = options.backend;
     if (options.arena_bytes != 0) mind.runtime.arena_bytes = options.arena_bytes;
     if (options.queues != 0) mind.queues = options.queues;
-    constexpr auto longest = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
-    mind.op_timeout = std::chrono::nanoseconds(
-        static_cast<std::int64_t>(std::min<std::uint64_t>(options.op_timeout_ns, longest)));
+    mind.op_timeout = to_duration(options.op_timeout_ns);
     RK_TRY(runtime, MindRuntime::open(
                         device == MIND_DEVICE_CPU ? BackendTarget::cpu : BackendTarget::gpu, mind));
     object->runtime.emplace(std::move(runtime));

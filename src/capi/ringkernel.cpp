@@ -40,11 +40,6 @@ static_assert(RINGKERNEL_CREATED == static_cast<int>(KernelStatus::created) &&
               RINGKERNEL_TERMINATED == static_cast<int>(KernelStatus::terminated) &&
               RINGKERNEL_FAILED == static_cast<int>(KernelStatus::failed));
 
-std::chrono::nanoseconds to_duration(std::uint64_t ns) {
-  constexpr auto longest = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(ns, longest)));
-}
-
 Result<TensorDesc> to_desc(const ringkernel_tensor& tensor, const std::string& what) {
   if (tensor.dtype < RINGKERNEL_F32 || tensor.dtype > RINGKERNEL_I64)
     return Error(Errc::invalid_argument,

@@ -100,7 +100,7 @@ Result<void> MindState::run(MindCall call) {
   op.handed_out = true;
   Kernel kernel = queues_[schedule_.queue_of(ticket)].kernel;
   lock.unlock();
-  const Result<Reply> reply = kernel.call(op.call.request, {.timeout = options_.op_timeout});
+  const Result<Reply> reply = kernel.call(op.call.request, {.timeout = timeout_of(op)});
   Result<void> result;
   if (!reply) result = reply.error();
   lock.lock();
@@ -126,6 +126,11 @@ void MindState::start(MindCall call, Done done) {
 void MindState::refuse(const Error& error) {
   const std::lock_guard lock(mutex_);
   if (!first_error_) first_error_ = error;
+}
+
+std::chrono::nanoseconds MindState::timeout_of(const Given& op) const noexcept {
+  const std::chrono::nanoseconds own = op.call.options.timeout;
+  return own.count() != 0 ? own : options_.op_timeout;
 }
 
 void MindState::put_in_order(std::span<const Ticket> ready) {
@@ -156,8 +161,9 @@ void MindState::pump_queue(Lock& lock, Queue& queue) {
     op.handed_out = true;
     const Request request = op.call.request;
     Kernel kernel = queue.kernel;
+    const std::chrono::nanoseconds timeout = timeout_of(op);
     lock.unlock();
-    kernel.async_call(request, {.timeout = options_.op_timeout},
+    kernel.async_call(request, {.timeout = timeout},
                       boost::asio::bind_executor(notes_.get_executor(),
                                                  [this, ticket](error_code error, const Reply&) {
                                                    Lock noted(mutex_);
@@ -188,7 +194,7 @@ void MindState::end_one(Ticket ticket, Result<void> result, Told& told) {
     const bool doubtful = op.handed_out && may_have_written(error);
     if (doubtful && op.call.request.output != 0) doubtful_.push_back(op.call.output);
     if (doubtful && error == Errc::deadline_exceeded)
-      error = Error(Errc::execution_timeout, what + ": no answer within op_timeout");
+      error = Error(Errc::execution_timeout, what + ": no answer within its timeout");
     if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
     if (op.asynchronous && !first_error_) first_error_ = error;
     if (doubtful && !closed_ && !poison_) poison(error, told);
@@ -227,7 +233,9 @@ void MindState::tell(Lock& lock, Told& told) {
 
 template <class Settled>
 Result<void> MindState::wait_until(Lock& lock, std::chrono::nanoseconds timeout, Settled settled) {
-  if (timeout.count() <= 0) {
+  // Beyond what the clock can be added to.
+  constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365 * 50);
+  if (timeout.count() <= 0 || timeout > longest) {
     ended_.wait(lock, settled);
     return {};
   }
@@ -259,6 +267,7 @@ Result<void> MindState::check(const OpOptions& options) const {
   if (options.queue.value_or(0) >= queues_.size())
     return Error(Errc::invalid_argument, "queue " + std::to_string(*options.queue) +
                                              "; there are " + std::to_string(queues_.size()));
+  if (options.timeout.count() < 0) return Error(Errc::invalid_argument, "timeout < 0");
   return health();
 }
 

@@ -78,8 +78,9 @@ class MindState {
   using Told = std::vector<std::pair<Done, Result<void>>>;
 
   Result<void> launch_queues();
-  Ticket give(MindCall call, Done done);             // lock held
-  [[nodiscard]] Result<void> usable() const;         // lock held
+  Ticket give(MindCall call, Done done);      // lock held
+  [[nodiscard]] Result<void> usable() const;  // lock held
+  [[nodiscard]] std::chrono::nanoseconds timeout_of(const Given& op) const noexcept;
   void put_in_order(std::span<const Ticket> ready);  // lock held
   /// Hands out what is in order. The lock is let go of meanwhile.
   void pump(Lock& lock);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "capi/nonsense.hpp"
@@ -128,6 +129,19 @@ TEST_F(RingkernelCapi, SendsAndReceivesInOrder) {
   EXPECT_THAT(out_, ElementsAre(-1, 2, -3, 4));
   EXPECT_EQ(ringkernel_receive(kernel_, 1, &result_, &received), RINGKERNEL_E_deadline_exceeded);
   EXPECT_EQ(received, 0u);
+}
+
+TEST_F(RingkernelCapi, TakesTheLargestTimeoutForEver) {
+  constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
+  const ringkernel_request relu = request("relu", 1);
+  EXPECT_EQ(ringkernel_call(kernel_, &relu, for_ever, &result_), RINGKERNEL_OK) << last_error();
+  // Received while the kernel is still being activated: the receiver has to sleep.
+  ASSERT_EQ(ringkernel_kernel_deactivate(kernel_), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_send(kernel_, &relu, for_ever, nullptr), RINGKERNEL_OK);
+  std::thread activate([this] { EXPECT_EQ(ringkernel_kernel_activate(kernel_), RINGKERNEL_OK); });
+  EXPECT_EQ(ringkernel_receive(kernel_, for_ever, &result_, nullptr), RINGKERNEL_OK)
+      << last_error();
+  activate.join();
 }
 
 TEST_F(RingkernelCapi, AnswersTheCodesOfTheSpecification) {

@@ -141,6 +141,7 @@ TEST_P(Mind, RefusesWhatIsWrongAndLeavesTheOutputAlone) {
   EXPECT_EQ(unknown.error(), Errc::unsupported_operation);
   EXPECT_THAT(unknown.error().text(), AllOf(HasSubstr("E6003"), HasSubstr(GetParam())));
   EXPECT_EQ(runtime.run_op("relu", x, x, {.queue = 2}).error(), Errc::invalid_argument);
+  EXPECT_EQ(runtime.run_op("relu", x, x, {.timeout = -1ns}).error(), Errc::invalid_argument);
 }
 
 TEST_P(Mind, RefusesTensorsThatAreGoneOrOfAnotherType) {
