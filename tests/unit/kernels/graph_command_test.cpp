@@ -11,8 +11,8 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::size_t count = 16;  // words that go in, and come out
-constexpr std::size_t bytes = count * sizeof(float);
+constexpr rk_u32 count = 16;  // words that go in, and come out
+constexpr rk_u32 bytes = count * sizeof(float);
 
 /// Payload: the command at 64, the input behind it. Arena: two commands, then 16 words between
 /// them: relu(input) -> arena, neg(arena) -> reply.
@@ -22,8 +22,7 @@ struct GraphMessage {
   alignas(64) std::array<rk_u8, 512> payload{};
   alignas(64) std::array<rk_u8, bytes> reply{};
   alignas(64) std::array<rk_u8, 2048> arena{};
-  MessageMemory memory{payload.data(), payload.size(), 64,          reply.data(),
-                       reply.size(),   arena.data(),   arena.size()};
+  MessageMemory memory{payload.data(), 512, 64, reply.data(), bytes, arena.data(), 2048};
 
   GraphMessage() {
     rk_command graph{};
