@@ -79,7 +79,8 @@ TEST(Pending, SlotsThatComeBackAreGivenOutAgainEachOnce) {
 
 // One thread takes, several give back: with ThreadSanitizer this is the free list's proof.
 TEST(Pending, SlotsComeBackFromManyThreads) {
-  constexpr int threads = 3, messages = 3'000;
+  constexpr std::size_t threads = 3;
+  constexpr int messages = 3'000;
   Pending pending(16);
   std::array<std::atomic<MessageId>, threads> handed{};  // 0: give me one
   std::vector<std::thread> releasers;
@@ -99,13 +100,19 @@ TEST(Pending, SlotsComeBackFromManyThreads) {
         }
       }
     });
-  for (int left = threads * messages; left > 0; std::this_thread::yield())
-    for (auto& box : handed)
-      if (left > 0 && box.load(std::memory_order_acquire) == 0)
-        if (const auto id = pending.acquire(Receiver::waiter, 0, nullptr)) {
-          box.store(*id, std::memory_order_release);
-          --left;
-        }
+  std::array<int, threads> left{};
+  left.fill(messages);
+  for (bool more = true; more; std::this_thread::yield()) {
+    more = false;
+    for (std::size_t i = 0; i < threads; ++i) {
+      more |= left[i] != 0;
+      if (left[i] == 0 || handed[i].load(std::memory_order_acquire) != 0) continue;
+      if (const auto id = pending.acquire(Receiver::waiter, 0, nullptr)) {
+        handed[i].store(*id, std::memory_order_release);
+        --left[i];
+      }
+    }
+  }
   for (std::thread& releaser : releasers) releaser.join();
   EXPECT_EQ(pending.in_use(), 0u);
 }
