@@ -34,19 +34,34 @@ std::string cell(double value) {
 
 }  // namespace
 
-std::string table(const Outcome& ours, const std::optional<PlainOutcome>& plain) {
-  std::string text = fmt::format("{:<20}{:>14}", "", "ring kernels");
-  if (plain)
-    text += fmt::format("{:>20}{:>10}{:>18}", "launch per request", "ratio", "launches chained");
+std::string table(const RingOutcome& ours, const std::optional<PlainOutcome>& plain) {
+  struct Column {
+    std::string_view ours;
+    std::string_view theirs;
+    const Outcome& mine;
+    const Outcome* baseline;
+  };
+  const Column columns[] = {
+      {"call per op", "launch per op", ours.every_op, plain ? &plain->every_op : nullptr},
+      {"graph per digit", "launches chained", ours.each_digit,
+       plain ? &plain->each_digit : nullptr}};
+  std::string text = fmt::format("{:<18}", "");
+  for (const Column& column : columns) {
+    text += fmt::format("{:>17}", column.ours);
+    if (plain) text += fmt::format("{:>18}{:>8}", column.theirs, "ratio");
+  }
   text += '\n';
   for (const Row& row : rows) {
-    const double value = row.figure(ours);
-    text += fmt::format("{:<20}{:>14}", row.name, cell(value));
-    if (plain) {
-      const double baseline = row.figure(plain->every_op);
-      const double ratio = row.better == Better::smaller ? baseline / value : value / baseline;
-      text += fmt::format("{:>20}{:>10}{:>18}", cell(baseline), cell(ratio),
-                          cell(row.figure(plain->each_digit)));
+    text += fmt::format("{:<18}", row.name);
+    for (const Column& column : columns) {
+      const double value = row.figure(column.mine);
+      text += fmt::format("{:>17}", cell(value));
+      if (!plain) continue;
+      const double baseline = row.figure(*column.baseline);
+      const double ratio = value == 0                      ? 0
+                           : row.better == Better::smaller ? baseline / value
+                                                           : value / baseline;
+      text += fmt::format("{:>18}{:>8}", cell(baseline), cell(ratio));
     }
     text += '\n';
   }

@@ -17,7 +17,14 @@ struct PlainOutcome {
   Outcome each_digit;  ///< the five launches of a digit chained
 };
 
-/// Ratios are plain over ours, for throughput ours over plain: larger is better for ours.
-[[nodiscard]] std::string table(const Outcome& ours, const std::optional<PlainOutcome>& plain);
+/// What ring kernels did.
+struct RingOutcome {
+  Outcome every_op;    ///< one call per op
+  Outcome each_digit;  ///< one message per digit: a graph
+};
+
+/// Ratios are plain over ours, for throughput ours over plain: larger is better for ours. Each
+/// compares like with like: op by op, and digit by digit.
+[[nodiscard]] std::string table(const RingOutcome& ours, const std::optional<PlainOutcome>& plain);
 
 }  // namespace digits
