@@ -35,7 +35,8 @@ FunctionSignature sign(const Graph& graph, const GraphPlan& plan) {
 
 /// A ring that takes two of these records.
 Result<std::uint32_t> ring_for(std::uint64_t payload_bytes) {
-  constexpr std::uint64_t usual = 64 * 1024, overhead_max = 2048;
+  constexpr std::uint64_t usual = 64ull * 1024;
+  constexpr std::uint64_t overhead_max = 2048;
   const std::uint64_t bytes = std::bit_ceil(std::max(usual, 2 * (payload_bytes + overhead_max)));
   if (bytes > ring_bytes_max)
     return Error(Errc::message_too_large, std::to_string(payload_bytes) +
