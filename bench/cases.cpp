@@ -27,6 +27,7 @@ constexpr Case all[] = {
     {"messages20", "us", messages20},
     {"plain_opencl_launches20", "us", plain_launches20},
     {"graph_op_overhead", "ns", graph_op_overhead},
+    {"get_or_compile_hit", "us", get_or_compile_hit},
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ Measurement launch_activate();
 Measurement graph20();
 Measurement messages20();
 Measurement graph_op_overhead();
+Measurement get_or_compile_hit();
 
 // opencl_cases.cpp: OpenCL without us.
 Measurement plain_add16();

@@ -30,6 +30,7 @@ const std::vector<Figure> graph = {
     {"graph20_vs_launches", "x", Better::higher, 30, "graph20", {"plain_opencl_launches20"}},
     {"graph20_vs_messages", "x", Better::higher, 1, "graph20", {"messages20"}},
     {"graph_op_overhead_ns", "ns", Better::lower, 150, "graph_op_overhead"},
+    {"get_or_compile_hit_us", "us", Better::lower, 1, "get_or_compile_hit"},
 };
 
 double median_of(const std::vector<Measurement>& rounds, double Measurement::*part) {

@@ -132,4 +132,28 @@ Measurement graph_op_overhead() {
   return overhead;
 }
 
+/// A hit: a key of a kilobyte, the shapes of one input.
+Measurement get_or_compile_hit() {
+  rk::RingKernelRuntime runtime = open_runtime();
+  const std::string content(1024, 'x');
+  const rk::TensorDesc input{rk::DType::f32, {count}};
+  Chain chain;
+  const auto get = [&] {
+    return runtime.get_or_compile(content, {&input, 1}, [&] {
+      rk::Graph graph("hit");
+      graph.output(graph.add(op(0, graph.input(input), graph.constant(chain.c), chain.d)));
+      return graph;
+    });
+  };
+  const rk::CompiledFunction function = get().value();
+  Latencies latencies;
+  while (latencies.more()) {
+    const Stopwatch watch;
+    const rk::Result<rk::CompiledFunction> hit = get();
+    latencies.add(watch.us());
+    if (&hit.value().signature() != &function.signature()) throw std::runtime_error("not a hit");
+  }
+  return latencies.result();
+}
+
 }  // namespace bench

@@ -71,6 +71,9 @@ struct RuntimeOptions {
   /// Default timeouts.
   std::chrono::nanoseconds call_timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);
+  /// What `get_or_compile` remembers at most: functions, and bytes of the arena that they occupy.
+  std::uint32_t functions_cached_max = 64;
+  std::uint64_t function_cache_bytes_max = 32ull * 1024 * 1024;
 
   [[nodiscard]] static RuntimeOptions production() { return {}; }
   /// Stays on the device through pauses of the traffic; costs a core for that long.

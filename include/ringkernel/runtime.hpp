@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -137,6 +138,23 @@ class RingKernelRuntime {
   /// limit_exceeded; E6004 (arena); those of `launch`.
   [[nodiscard]] Result<CompiledFunction> compile(const Graph& graph);
 
+  /// The function made of `content` for inputs of these shapes: compiled at the first use, then
+  /// remembered until others have been used since (`functions_cached_max`,
+  /// `function_cache_bytes_max`). `content` stands for everything that the graph depends on besides
+  /// the shapes: its text, or a name and the version of its weights. `make()` gives the Graph, or a
+  /// Result<Graph>; it is called without a lock, by several threads if they come at once, of which
+  /// one wins. Errors: those of `make` and `compile`, which are not remembered; invalid_argument if
+  /// the graph has other inputs.
+  template <class Make>
+  [[nodiscard]] Result<CompiledFunction> get_or_compile(std::string_view content,
+                                                        std::span<const TensorDesc> inputs,
+                                                        Make&& make) {
+    if (std::optional<CompiledFunction> cached = cached_function(content, inputs))
+      return *std::move(cached);
+    RK_TRY(graph, Result<Graph>(std::forward<Make>(make)()));
+    return compile_and_keep(content, inputs, graph);
+  }
+
   /// The way back after a device error: terminates the kernels of a program and ends its executor,
   /// so that the next launch begins with a new one. Tensors stay, and messages let go of them. What
   /// was in flight ends with kernel_terminated and is not executed again. A launch meanwhile is
@@ -154,6 +172,11 @@ class RingKernelRuntime {
   explicit RingKernelRuntime(std::shared_ptr<detail::RuntimeState> state) noexcept
       : state_(std::move(state)) {}
 
+  [[nodiscard]] std::optional<CompiledFunction> cached_function(
+      std::string_view content, std::span<const TensorDesc> inputs) const;
+  [[nodiscard]] Result<CompiledFunction> compile_and_keep(std::string_view content,
+                                                          std::span<const TensorDesc> inputs,
+                                                          const Graph& graph);
   /// An empty handle if there is no such kernel.
   [[nodiscard]] Kernel find(std::string_view id) const;
 

@@ -65,6 +65,11 @@ struct RuntimeMetrics {
   double arena_fragmentation_score = 0;
   std::uint64_t tensors = 0;  ///< resident ones, those included that a message in flight still uses
   std::uint64_t tensor_bytes = 0;
+  std::uint64_t functions_cached = 0;      ///< at this moment, by `get_or_compile`
+  std::uint64_t function_cache_bytes = 0;  ///< of the arena, that these occupy
+  std::uint64_t function_cache_hits = 0;
+  std::uint64_t function_cache_misses = 0;
+  std::uint64_t function_cache_evictions = 0;
 };
 
 }  // namespace ringkernel

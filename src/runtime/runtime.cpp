@@ -182,6 +182,21 @@ Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph) {
   return CompiledFunction(std::move(function));
 }
 
+std::optional<CompiledFunction> RingKernelRuntime::cached_function(
+    std::string_view content, std::span<const TensorDesc> inputs) const {
+  return state_->functions().find({content, inputs});
+}
+
+Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view content,
+                                                             std::span<const TensorDesc> inputs,
+                                                             const Graph& graph) {
+  RK_TRY(function, compile(graph));
+  if (!std::ranges::equal(function.signature().inputs, inputs))
+    return Error(Errc::invalid_argument,
+                 "graph '" + graph.name() + "' has other inputs than were asked for");
+  return state_->functions().keep({content, inputs}, function);
+}
+
 Result<void> RingKernelRuntime::restart(std::string_view program) {
   return state_->restart(program);
 }

@@ -19,6 +19,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       arena_(std::in_place, static_cast<std::byte*>(device_state.arena), device_state.arena_bytes),
       tensors_(std::in_place, *arena_,
                description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu),
+      functions_(options.functions_cached_max, options.function_cache_bytes_max),
       bridge_(clock_) {
   bridge_.start();
 }
@@ -142,6 +143,7 @@ RuntimeMetrics RuntimeState::metrics() const {
   metrics.arena_fragmentation_score = usage.fragmentation_score();
   metrics.tensors = tensors_->count();
   metrics.tensor_bytes = tensors_->bytes();
+  functions_.add_to(metrics);
   const std::lock_guard lock(programs_mutex_);
   metrics.executors = programs_.size();
   for (const auto& [name, program] : programs_)
@@ -207,6 +209,7 @@ Result<void> RuntimeState::shutdown() {
   const Error reason(Errc::runtime_closed, "the runtime was shut down");
   for (const auto& kernel : kernels)
     if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
+  functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();
   {

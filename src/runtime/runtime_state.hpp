@@ -22,6 +22,7 @@
 #include "ringkernel/options.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
+#include "runtime/function_cache.hpp"
 #include "runtime/program.hpp"
 #include "runtime/tensor_table.hpp"
 
@@ -61,6 +62,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] Arena& arena() noexcept { return *arena_; }
   [[nodiscard]] TensorTable& tensors() noexcept { return *tensors_; }
+  [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
   /// Runs a build on a thread of the runtime. False, and nothing happens, once the runtime is
@@ -82,6 +84,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::optional<backend::Device> device_;
   std::optional<Arena> arena_;
   std::optional<TensorTable> tensors_;
+  FunctionCache functions_;  // its functions share this until shutdown
 
   mutable std::mutex programs_mutex_;  // held for a build: the second user of a program waits
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
