@@ -92,7 +92,7 @@ std::size_t Bridge::serve_channels(Drain drain) {
     served.executor->check();
     (void)served.executor->poll_outputs([&](std::uint32_t kernel) {
       if (kernel >= served.channels.size() || served.channels[kernel] == nullptr) return true;
-      // A thread that drains for itself would only be got in the way of, and the loop never sleep.
+      // Beside a pipeline that drains for itself the loop would get in the way, and never sleep.
       if (drain == Drain::needed && !served.channels[kernel]->needs_bridge()) return false;
       const auto delivered = served.channels[kernel]->try_drain();
       work += delivered.value_or(0);

@@ -143,9 +143,8 @@ class Channel {
 
   /// Puts messages for the mailbox straight into the ring with one publication: `describe(i)` gives
   /// the envelope of message i as a Result<const Envelope*>, which the next may overwrite,
-  /// `write(i, std::byte*)` fills its payload. Returns how
-  /// many of the `count` it accepted, from the first on: 0 if there is no room in the ring at the
-  /// moment.
+  /// `write(i, std::byte*)` fills its payload. Returns how many of the `count` it accepted, from
+  /// the first on: 0 if there is no room in the ring at the moment.
   /// Errors: those of `submit` and `describe` for the first message; later ones only end the batch.
   template <class Describe, class Write>
   [[nodiscard]] Result<std::size_t> submit_batch(std::size_t count, Describe&& describe,

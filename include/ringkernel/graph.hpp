@@ -62,6 +62,8 @@ class Graph {
   void output(const Value& value);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// What an execution has to bring.
+  [[nodiscard]] std::vector<TensorDesc> inputs() const;
   /// Ops added so far.
   [[nodiscard]] std::size_t op_count() const noexcept { return op_count_; }
   /// The first error, or success.

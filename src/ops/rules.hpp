@@ -69,6 +69,14 @@ struct OpCall {
 [[nodiscard]] Result<Shape> broadcast(const OpCall& call, std::span<const std::uint32_t> a,
                                       std::span<const std::uint32_t> b);
 
+/// Whether each element of the result depends on one element of each operand, so that the result
+/// may take the place of an operand of its shape.
+[[nodiscard]] bool is_elementwise(Op op) noexcept;
+
+/// Whether there can be a tensor like this; its extents may be unchecked. E2005, E3002, E3006,
+/// E6004.
+[[nodiscard]] Result<void> check_desc(const TensorDesc& desc);
+
 /// An error whose detail is "<op>(<inputs>): <what>".
 [[nodiscard]] Error call_error(Errc code, const OpCall& call, const std::string& what);
 

@@ -125,6 +125,20 @@ Result<Inference> infer(Op op, std::span<const TensorDesc> inputs, const OpAttri
 
 namespace ops {
 
+bool is_elementwise(Op op) noexcept {
+  const OpInfo* const info = find_op(static_cast<std::uint16_t>(op));
+  return info != nullptr && (info->rule == "unary" || info->rule == "binary");
+}
+
+Result<void> check_desc(const TensorDesc& desc) {
+  if (element_bytes(desc.dtype) == 0)
+    return Error(Errc::invalid_dtype, "a tensor of element type " + std::string(name(desc.dtype)));
+  std::array<std::int64_t, rank_max> dims{};
+  std::ranges::copy(desc.shape.dims(), dims.begin());
+  RK_TRY_VOID(Shape::make(std::span(dims).first(desc.shape.rank())));
+  return {};
+}
+
 Error call_error(Errc code, const OpCall& call, const std::string& what) {
   std::string detail = std::string(call.op.name) + "(";
   for (std::size_t i = 0; i < call.inputs.size(); ++i)

@@ -22,8 +22,7 @@ TensorDesc words(std::uint64_t bytes) {
 FunctionSignature sign(const Graph& graph, const GraphPlan& plan) {
   FunctionSignature signature;
   signature.name = graph.name();
-  for (const Graph::Node& node : graph.nodes())
-    if (std::holds_alternative<Graph::Input>(node.what)) signature.inputs.push_back(node.desc);
+  signature.inputs = graph.inputs();
   for (const std::uint32_t output : graph.outputs())
     signature.outputs.push_back(graph.nodes()[output].desc);
   signature.output_offsets = plan.output_offsets;

@@ -31,7 +31,7 @@ class FunctionState {
                                                std::chrono::nanoseconds timeout) const;
 
  private:
-  /// Launches nothing yet: the region, the message, then the kernel becomes active.
+  /// Fills the region, lays out the message, and activates the kernel.
   Result<void> open(const Graph& graph, GraphPlan& plan);
   [[nodiscard]] Result<void> check(std::span<const TensorView> inputs) const;
   [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,

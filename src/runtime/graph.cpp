@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "message/codec.hpp"
+#include "ops/rules.hpp"
 
 namespace ringkernel {
 namespace {
@@ -19,15 +20,6 @@ constexpr TensorId node_mask = nodes_max - 1;
 TensorId next_tag() noexcept {
   static std::atomic<TensorId> last{0};
   return value_bit | (last.fetch_add(1, std::memory_order_relaxed) + 1) << node_bits;  // distinct
-}
-
-Result<void> check_shape(const TensorDesc& desc) {
-  if (element_bytes(desc.dtype) == 0)
-    return Error(Errc::invalid_dtype, "a value of element type " + std::string(name(desc.dtype)));
-  std::array<std::int64_t, rank_max> dims{};
-  std::copy(desc.shape.dims().begin(), desc.shape.dims().end(), dims.begin());
-  RK_TRY_VOID(Shape::make(std::span(dims).first(desc.shape.rank())));
-  return {};
 }
 
 }  // namespace
@@ -52,12 +44,12 @@ Graph::Value Graph::fail(Error error) {
 }
 
 Graph::Value Graph::input(const TensorDesc& desc) {
-  if (Result<void> sound = check_shape(desc); !sound) return fail(sound.error());
+  if (Result<void> sound = ops::check_desc(desc); !sound) return fail(sound.error());
   return push({desc, Input{}});
 }
 
 Graph::Value Graph::constant(const TensorView& elements) {
-  if (Result<void> sound = check_shape(elements.desc); !sound) return fail(sound.error());
+  if (Result<void> sound = ops::check_desc(elements.desc); !sound) return fail(sound.error());
   if (elements.data == nullptr || elements.element_count != elements.desc.element_count())
     return fail(Error(Errc::invalid_argument,
                       "a constant " + elements.desc.text() + " with " +
@@ -104,6 +96,13 @@ Graph::Value Graph::add(const Request& request) {
   step.attrs = inference->attrs;
   ++op_count_;
   return push({inference->output, step});
+}
+
+std::vector<TensorDesc> Graph::inputs() const {
+  std::vector<TensorDesc> descs;
+  for (const Node& node : nodes_)
+    if (std::holds_alternative<Input>(node.what)) descs.push_back(node.desc);
+  return descs;
 }
 
 void Graph::output(const Value& value) {

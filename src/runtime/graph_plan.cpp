@@ -7,6 +7,7 @@
 
 #include "foundation/align.hpp"
 #include "message/codec.hpp"
+#include "ops/rules.hpp"
 #include "ringkernel/compiled_function.hpp"
 
 namespace ringkernel {
@@ -81,10 +82,7 @@ class Planner {
 
   Result<void> check() const {
     if (!graph_.status()) return graph_.status();
-    const auto inputs =
-        static_cast<std::size_t>(std::ranges::count_if(nodes_, [](const Graph::Node& node) {
-          return std::holds_alternative<Graph::Input>(node.what);
-        }));
+    const std::size_t inputs = graph_.inputs().size();
     const std::size_t outputs = graph_.outputs().size();
     if (inputs == 0 || outputs == 0)
       return Error(Errc::invalid_argument, "a graph has at least one input and one output");
@@ -151,8 +149,7 @@ class Planner {
 
   /// The operand that an elementwise op may write over, or `never`.
   [[nodiscard]] std::uint32_t reusable(std::uint32_t node, const Graph::Step& step) const {
-    const OpInfo* const info = find_op(static_cast<std::uint16_t>(step.op));
-    if (info->rule != "unary" && info->rule != "binary") return never;
+    if (!ops::is_elementwise(step.op)) return never;
     for (std::size_t i = 0; i < step.input_count; ++i)
       if (dies_at(step.inputs[i], node) && nodes_[step.inputs[i]].desc == nodes_[node].desc)
         return step.inputs[i];

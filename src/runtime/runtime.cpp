@@ -190,10 +190,10 @@ std::optional<CompiledFunction> RingKernelRuntime::cached_function(
 Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view content,
                                                              std::span<const TensorDesc> inputs,
                                                              const Graph& graph) {
-  RK_TRY(function, compile(graph));
-  if (!std::ranges::equal(function.signature().inputs, inputs))
+  if (graph.status() && !std::ranges::equal(graph.inputs(), inputs))
     return Error(Errc::invalid_argument,
                  "graph '" + graph.name() + "' has other inputs than were asked for");
+  RK_TRY(function, compile(graph));
   return state_->functions().keep({content, inputs}, function);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "foundation/assert.hpp"
+#include "ops/rules.hpp"
 
 namespace ringkernel {
 namespace {
@@ -24,11 +25,7 @@ std::string text(TensorId id) {
 
 /// The descriptor, made anew from its extents with checked arithmetic.
 Result<void> check(const TensorDesc& desc, BackendTarget target) {
-  if (element_bytes(desc.dtype) == 0)
-    return Error(Errc::invalid_dtype, "a tensor of element type " + std::string(name(desc.dtype)));
-  std::array<std::int64_t, rank_max> dims{};
-  std::ranges::copy(desc.shape.dims(), dims.begin());
-  RK_TRY_VOID(Shape::make(std::span(dims).first(desc.shape.rank())));
+  RK_TRY_VOID(ops::check_desc(desc));
   // Integer tensors are indices there, see `breaks_profile`; they are not read in vectors.
   if (target == BackendTarget::gpu && desc.dtype == DType::f32 && desc.element_count() % 4 != 0)
     return Error(Errc::allocation_failure,
@@ -41,12 +38,6 @@ Error not_indices(TensorId id, const TensorDesc& desc) {
   return {Errc::invalid_dtype, text(id) + " is " + desc.text() +
                                    "; on a gpu an integer tensor is the indices of a gather and"
                                    " nothing else"};
-}
-
-/// Whether each element of the result depends on one element of each operand.
-bool is_elementwise(Op op) noexcept {
-  const OpInfo* const info = find_op(static_cast<std::uint16_t>(op));
-  return info != nullptr && (info->rule == "unary" || info->rule == "binary");
 }
 
 }  // namespace
@@ -120,7 +111,7 @@ Result<TensorTable::Entry*> TensorTable::find_output(const Request& request,
   if (output->desc.shape != result.shape && !takes_scalar) return differs(Errc::dimension_mismatch);
   for (std::size_t i = 0; i < request.input_count; ++i)
     if (request.inputs[i].tensor == request.output &&
-        (!is_elementwise(request.op) || request.inputs[i].desc != result))
+        (!ops::is_elementwise(request.op) || request.inputs[i].desc != result))
       return Error(Errc::invalid_argument, text(request.output) + " is operand " +
                                                std::to_string(i) +
                                                " and output; only elementwise ops on equal shapes"

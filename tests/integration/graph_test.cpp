@@ -125,6 +125,37 @@ TEST_P(Graphs, GiveTheBytesOfTheirOpsOneByOne) {
   }
 }
 
+TEST_P(Graphs, UseAPlaceAgainWhenNobodyReadsItAnyMore) {
+  auto runtime = open();
+  constexpr std::uint64_t block = 16 * 16 * sizeof(float);
+  const TensorDesc square{DType::f32, {16, 16}};
+  Graph products("products");  // none can write over an operand: two places in turn
+  Graph::Value value = products.input(square);
+  (void)products.add(ops::exp(value));  // nobody asks for it
+  for (int i = 0; i < 10; ++i) value = products.add(ops::matmul(value, value));
+  products.output(value);
+  const FunctionSignature of_products = runtime.compile(products).value().signature();
+  EXPECT_EQ(of_products.commands, 10u);
+  EXPECT_EQ(of_products.workspace_bytes, 2 * block);
+
+  Graph sums("sums");  // each can write over its operand: one place, and the last is the reply's
+  value = sums.input(square);
+  for (int i = 0; i < 10; ++i) value = sums.add(ops::relu(value));
+  sums.output(value);
+  EXPECT_EQ(runtime.compile(sums).value().signature().workspace_bytes, block);
+
+  Graph all("all");  // everything is asked for twice, so nothing dies and all is copied
+  value = all.input(square);
+  for (int i = 0; i < 5; ++i) {
+    value = all.add(ops::relu(value));
+    all.output(value);
+    all.output(value);
+  }
+  const FunctionSignature of_all = runtime.compile(all).value().signature();
+  EXPECT_EQ(of_all.workspace_bytes, 5 * block);
+  EXPECT_EQ(of_all.commands, 15u);
+}
+
 TEST_P(Graphs, TakeEveryKindOfOpAndType) {
   auto runtime = open();
   const std::vector<float> image{1, 2, 3, 4, 5, 6, 7, 8, 9};
