@@ -135,7 +135,8 @@ RK_INLINE void rk_fail_kernel(rk_slice* slice, rk_u32 kernel, rk_u32 fault) {
   rk_ring_host(slice, kernel);
 }
 
-/// Answers one request whose reply space is claimed: prefix, handler, header, publish, ring.
+/// Answers one request whose reply space is claimed: prefix, handler, header, counters, publish,
+/// ring. Who has a reply finds it counted: the counters are stored before it is published.
 RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
                          RK_GLOBAL const rk_record_header* request,
                          RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
@@ -160,9 +161,6 @@ RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
   reply->fault = fault;
   reply->fault_detail = message.fault_detail;
   reply->timestamp_ns = request->timestamp_ns;
-  rk_output_publish(output, length);
-  rk_ring_host(slice, kernel);
-
   RK_GLOBAL rk_telemetry_block* counters = &slice->telemetry[kernel];
   rk_store_relaxed_u64(&counters->messages_in, counters->messages_in + 1);
   rk_store_relaxed_u64(&counters->messages_out, counters->messages_out + 1);
@@ -173,6 +171,8 @@ RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
     rk_store_relaxed_u64(&counters->faults, counters->faults + 1);
     rk_store_relaxed_u32(&counters->last_fault, fault);
   }
+  rk_output_publish(output, length);
+  rk_ring_host(slice, kernel);
 }
 
 /// RK_FAULT_bad_record where the lengths in a request's header contradict each other.
