@@ -27,6 +27,9 @@ constexpr Case all[] = {
     {"messages20", "us", messages20},
     {"plain_opencl_launches20", "us", plain_launches20},
     {"graph_op_overhead", "ns", graph_op_overhead},
+    {"chain_op", "ns", chain_op},
+    {"chain_large", "us", chain_large},
+    {"messages_large", "us", messages_large},
     {"get_or_compile_hit", "us", get_or_compile_hit},
 };
 

@@ -32,10 +32,13 @@ Measurement idle_cpu();
 Measurement wake();
 Measurement launch_activate();
 
-// graph_cases.cpp: a chain of 20 small ops, ours by the public API.
+// graph_cases.cpp: chains of ops, ours by the public API.
 Measurement graph20();
 Measurement messages20();
 Measurement graph_op_overhead();
+Measurement chain_op();
+Measurement chain_large();
+Measurement messages_large();
 Measurement get_or_compile_hit();
 
 // opencl_cases.cpp: OpenCL without us.

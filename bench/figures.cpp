@@ -30,6 +30,8 @@ const std::vector<Figure> graph = {
     {"graph20_vs_launches", "x", Better::higher, 30, "graph20", {"plain_opencl_launches20"}},
     {"graph20_vs_messages", "x", Better::higher, 1, "graph20", {"messages20"}},
     {"graph_op_overhead_ns", "ns", Better::lower, 150, "graph_op_overhead"},
+    {"graph_chain_op_ns", "ns", Better::lower, 150, "chain_op"},
+    {"graph_chain12_1m_vs_messages", "x", Better::higher, 3, "chain_large", {"messages_large"}},
     {"get_or_compile_hit_us", "us", Better::lower, 1, "get_or_compile_hit"},
 };
 

@@ -1,5 +1,5 @@
 // A chain of small ops on 16 floats: x + c, relu, * d, and again. As one graph, and as messages to
-// one kernel whose intermediate values stay on the device.
+// one kernel whose intermediate values stay on the device. The same ops on a million floats.
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -55,6 +55,9 @@ rk::RingKernelRuntime open_runtime() {
       .value();
 }
 
+/// The function of `ops` ops, each on what the one before gave.
+using Compile = rk::CompiledFunction (*)(rk::RingKernelRuntime&, const Chain&, std::size_t);
+
 rk::CompiledFunction compile(rk::RingKernelRuntime& runtime, const Chain& chain, std::size_t ops) {
   rk::Graph graph("chain" + std::to_string(ops));
   rk::Graph::Value value = graph.input({rk::DType::f32, {count}});
@@ -72,6 +75,110 @@ double timed_execute(const rk::CompiledFunction& function, Chain& chain, std::si
   chain.check(result.value().elements<float>(), ops);
   return us;
 }
+
+/// Each op by itself: integers are in no chain.
+rk::CompiledFunction compile_integers(rk::RingKernelRuntime& runtime, const Chain&,
+                                      std::size_t ops) {
+  std::array<std::int32_t, count> three;
+  three.fill(3);
+  rk::Graph graph("integers" + std::to_string(ops));
+  rk::Graph::Value value = graph.input({rk::DType::i32, {count}});
+  const auto c = graph.constant(three);
+  for (std::size_t i = 0; i < ops; ++i)
+    value = graph.add(i % 3 == 0   ? rk::ops::add(value, c)
+                      : i % 3 == 1 ? rk::ops::mul(value, c)
+                                   : rk::ops::sub(value, c));
+  graph.output(value);
+  return runtime.compile(graph).value();
+}
+
+double timed_integers(const rk::CompiledFunction& function, Chain&, std::size_t ops) {
+  static std::int32_t first = 0;
+  std::array<std::int32_t, count> x{};
+  x[0] = ++first % 1000;
+  const Stopwatch watch;
+  const rk::Result<rk::FunctionResult> result = function.execute(x);
+  const double us = watch.us();
+  for (std::size_t i = 0; i < count; ++i) {
+    auto value = static_cast<std::uint32_t>(x[i]);
+    for (std::size_t step = 0; step < ops; ++step)
+      value = step % 3 == 0 ? value + 3 : step % 3 == 1 ? value * 3 : value - 3;
+    if (result.value().elements<std::int32_t>()[i] != static_cast<std::int32_t>(value))
+      throw std::runtime_error("wrong result");
+  }
+  return us;
+}
+
+/// What an op more costs, its arithmetic on 16 numbers included: nanoseconds.
+Measurement cost_of_an_op(Compile compile_chain,
+                          double (*timed)(const rk::CompiledFunction&, Chain&, std::size_t)) {
+  rk::RingKernelRuntime runtime = open_runtime();
+  Chain chain;
+  const rk::CompiledFunction one = compile_chain(runtime, chain, 1);
+  const rk::CompiledFunction many = compile_chain(runtime, chain, 61);
+  Latencies of_one, of_many;
+  while (of_one.more() && of_many.more()) {
+    of_one.add(timed(one, chain, 1));
+    of_many.add(timed(many, chain, 61));
+  }
+  const Measurement longer = of_many.result(), shorter = of_one.result();
+  Measurement overhead = longer;
+  overhead.value = (longer.value - shorter.value) / 60 * 1000;
+  overhead.p50 = overhead.value;
+  overhead.p99 = (longer.p99 - shorter.p99) / 60 * 1000;
+  overhead.p999 = (longer.p999 - shorter.p999) / 60 * 1000;
+  return overhead;
+}
+
+/// 12 ops on a million floats and their sum, as one graph and as messages on resident tensors.
+struct LargeChain {
+  static constexpr std::uint32_t elements = 1u << 20;
+  static constexpr std::size_t ops = 12;
+
+  rk::RingKernelRuntime runtime = open_runtime();
+  std::vector<float> start;
+  std::array<float, 1> c{0.25f}, d{0.5f};
+  rk::CompiledFunction function;
+  rk::Kernel kernel;
+  rk::Tensor resident, value;
+
+  LargeChain() : start(elements) {
+    for (std::size_t i = 0; i < elements; ++i) start[i] = static_cast<float>(i % 1000) / 8 - 60;
+    const rk::TensorDesc desc{rk::DType::f32, {elements}};
+    rk::Graph graph("large");
+    const auto added = graph.input({rk::DType::f32, {1}});
+    auto last = graph.add(op(0, graph.constant(start), added, d));
+    for (std::size_t i = 1; i < ops; ++i) last = graph.add(op(i, last, added, graph.constant(d)));
+    graph.output(graph.add(rk::ops::sum_all(last)));
+    function = runtime.compile(graph).value();
+    rk::KernelOptions options = rk::KernelOptions::low_latency();
+    options.auto_activate = true;
+    kernel = runtime.launch("large", options).value();
+    resident = runtime.allocate(desc).value();
+    value = runtime.allocate(desc).value();
+    resident.write(start).value();
+    if (by_graph() != by_messages()) throw std::runtime_error("wrong result");
+  }
+  float by_graph() { return function.execute(c).value().elements<float>()[0]; }
+  float by_messages() {
+    for (std::size_t i = 0; i < ops; ++i)
+      kernel.send(op(i, i == 0 ? resident : value, c, d).into(value)).value();
+    const float sum = kernel.call(rk::ops::sum_all(value)).value().floats()[0];
+    std::array<rk::Result<rk::Reply>, ops> replies;
+    for (std::size_t left = ops; left != 0;)
+      left -= kernel.receive_some(std::span(replies).first(left), std::chrono::seconds(10)).value();
+    return sum;
+  }
+  Measurement measure(float (LargeChain::*run)()) {
+    Latencies latencies;
+    while (latencies.more()) {
+      const Stopwatch watch;
+      (void)(this->*run)();
+      latencies.add(watch.us());
+    }
+    return latencies.result();
+  }
+};
 
 }  // namespace
 
@@ -112,25 +219,13 @@ Measurement messages20() {
   return latencies.result();
 }
 
-/// What an op more costs in a graph, its arithmetic on 16 floats included: nanoseconds.
-Measurement graph_op_overhead() {
-  rk::RingKernelRuntime runtime = open_runtime();
-  Chain chain;
-  const rk::CompiledFunction one = compile(runtime, chain, 1);
-  const rk::CompiledFunction many = compile(runtime, chain, 61);
-  Latencies of_one, of_many;
-  while (of_one.more() && of_many.more()) {
-    of_one.add(timed_execute(one, chain, 1));
-    of_many.add(timed_execute(many, chain, 61));
-  }
-  const Measurement longer = of_many.result(), shorter = of_one.result();
-  Measurement overhead = longer;
-  overhead.value = (longer.value - shorter.value) / 60 * 1000;
-  overhead.p50 = overhead.value;
-  overhead.p99 = (longer.p99 - shorter.p99) / 60 * 1000;
-  overhead.p999 = (longer.p999 - shorter.p999) / 60 * 1000;
-  return overhead;
-}
+Measurement graph_op_overhead() { return cost_of_an_op(compile_integers, timed_integers); }
+
+Measurement chain_op() { return cost_of_an_op(compile, timed_execute); }
+
+Measurement chain_large() { return LargeChain().measure(&LargeChain::by_graph); }
+
+Measurement messages_large() { return LargeChain().measure(&LargeChain::by_messages); }
 
 /// A hit: a key of a kilobyte, the shapes of one input.
 Measurement get_or_compile_hit() {

@@ -20,7 +20,7 @@ typedef struct rk_message {
   rk_u32 reply_bytes;
   rk_bytes arena; /* 64-byte aligned */
   rk_u64 arena_bytes;
-  rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_dispatch.h */
+  rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_bind.h */
 } rk_message;
 
 #endif

@@ -15,14 +15,18 @@
 /// an empty handle.
 #pragma once
 
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/consign.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ringkernel/detail/operation.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/result.hpp"
 
@@ -69,8 +73,16 @@ class FunctionResult {
   std::shared_ptr<const FunctionSignature> signature_;
 };
 
+struct ExecuteOptions {
+  std::chrono::nanoseconds timeout{};  ///< zero: the runtime's `call_timeout`
+  bool check_nan = false;              ///< look at every f32 element of the outputs
+};
+
 namespace detail {
 class FunctionState;
+
+void start_execute(FunctionState* function, std::span<const TensorView> inputs,
+                   const ExecuteOptions& options, Handler<FunctionResult> handler);
 }  // namespace detail
 
 class CompiledFunction {
@@ -83,14 +95,38 @@ class CompiledFunction {
   /// Precondition: the handle is not empty.
   [[nodiscard]] const FunctionSignature& signature() const noexcept;
 
-  /// Runs the graph on these inputs, in the graph's order. Zero timeout: the runtime's
-  /// `call_timeout`. Errors: E2007, E2004, E3003 with "Expected" and "Got", E3007 (elements),
-  /// unsupported (a resident tensor), E6001 (gather), and those of Kernel::call.
+  /// Runs the graph on these inputs, in the graph's order. Errors: E2007, E2004, E3003 with
+  /// "Expected" and "Got", E3007 (elements), unsupported (a resident tensor), E6001 (gather),
+  /// not_a_number (the first one's output and index), and those of Kernel::call.
   [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
-                                               std::chrono::nanoseconds timeout = {}) const;
+                                               const ExecuteOptions& options = {}) const;
   [[nodiscard]] Result<FunctionResult> execute(const TensorView& input,
-                                               std::chrono::nanoseconds timeout = {}) const {
-    return execute(std::span(&input, 1), timeout);
+                                               const ExecuteOptions& options = {}) const {
+    return execute(std::span(&input, 1), options);
+  }
+
+  /// The same with a token. Signature: void(error_code, FunctionResult). The elements of the inputs
+  /// are borrowed until initiated. Handlers and cancellation as those of Kernel::async_call; the
+  /// function lives until the handler has been called.
+  template <class Token>
+  auto async_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
+                     Token&& token) const {
+    auto consigned = boost::asio::consign(std::forward<Token>(token), state_);
+    return boost::asio::async_initiate<decltype(consigned), void(error_code, FunctionResult)>(
+        [](auto handler, const std::vector<TensorView>& views, const ExecuteOptions& how,
+           detail::FunctionState* function) {
+          detail::start_execute(function, views, how,
+                                detail::Handler<FunctionResult>(std::move(handler)));
+        },
+        consigned, std::vector<TensorView>(inputs.begin(), inputs.end()), options, state_.get());
+  }
+  template <class Token>
+  auto async_execute(const TensorView& input, const ExecuteOptions& options, Token&& token) const {
+    return async_execute(std::span(&input, 1), options, std::forward<Token>(token));
+  }
+  template <class Inputs, class Token>
+  auto async_execute(const Inputs& inputs, Token&& token) const {
+    return async_execute(inputs, ExecuteOptions{}, std::forward<Token>(token));
   }
 
  private:

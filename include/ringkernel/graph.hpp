@@ -20,6 +20,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -50,6 +51,12 @@ class Graph {
 
   /// `name` appears in errors and in the id of the ring kernel that runs the graph.
   explicit Graph(std::string name);
+
+  /// The graph that a module in the text of the public Core IR grammar describes (docs/GRAPHS.md,
+  /// "As text"). Errors, each with its line and column: invalid_argument (syntax), E4001 to E4003
+  /// (names), E3010 and E4005 (constants), E2004 and E3003 (a declared type that the op does not
+  /// have), E2005 (f64), E6003 (opcode), and those of the functions below.
+  [[nodiscard]] static Result<Graph> parse(std::string name, std::string_view text);
 
   /// What each execution brings, in the order of these calls. E2005, E3002, E3006, E6004.
   Value input(const TensorDesc& desc);

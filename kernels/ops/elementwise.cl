@@ -110,13 +110,14 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
     return RK_FAULT_NONE;                                                             \
   }
 
-RK_ELEMENTWISE_NUMERIC(add, x + y)
-RK_ELEMENTWISE_NUMERIC(mul, x* y)
-RK_ELEMENTWISE_NUMERIC(sub, x - y)
-RK_ELEMENTWISE_BINARY(div, x / y)
-RK_ELEMENTWISE_UNARY(relu, rk_where_greater(x, zero, x, zero))
-RK_ELEMENTWISE_UNARY(neg, -x)
-RK_ELEMENTWISE_UNARY(exp, rk_exp(x))
-RK_ELEMENTWISE_UNARY(log, rk_log(x))
+/// The ops on f32 and their expressions: what OP makes of each.
+#define RK_NUMERIC_OPS(OP) OP(add, x + y) OP(mul, x* y) OP(sub, x - y)
+#define RK_BINARY_OPS(OP) OP(div, x / y)
+#define RK_UNARY_OPS(OP) \
+  OP(relu, rk_where_greater(x, zero, x, zero)) OP(neg, -x) OP(exp, rk_exp(x)) OP(log, rk_log(x))
+
+RK_NUMERIC_OPS(RK_ELEMENTWISE_NUMERIC)
+RK_BINARY_OPS(RK_ELEMENTWISE_BINARY)
+RK_UNARY_OPS(RK_ELEMENTWISE_UNARY)
 
 #endif

@@ -33,7 +33,11 @@ std::string found(std::string_view rest) {
 // --- cursor -----------------------------------------------------------------------------------
 
 void IrCursor::skip_blanks() noexcept {
-  while (position_ < text_.size() && is_blank(text_[position_])) ++position_;
+  while (position_ < text_.size() && (is_blank(text_[position_]) || text_[position_] == '#'))
+    if (text_[position_] == '#')
+      position_ = std::min(text_.find('\n', position_), text_.size());
+    else
+      ++position_;
 }
 
 bool IrCursor::at_end() noexcept {
@@ -102,6 +106,37 @@ Result<std::int64_t> IrCursor::integer(std::string_view what) {
   return value;
 }
 
+Result<std::string_view> IrCursor::number(std::string_view what) {
+  if (!is_digit(peek()) && peek() != '-') return expected(what);
+  const auto digits = [&](std::size_t from) {
+    while (from < text_.size() && is_digit(text_[from])) ++from;
+    return from;
+  };
+  const std::size_t first = position_ + (text_[position_] == '-' ? 1 : 0);
+  std::size_t end = digits(first);
+  if (end == first) return expected(what);
+  if (end < text_.size() && text_[end] == '.') end = digits(end + 1);
+  if (end < text_.size() && (text_[end] == 'e' || text_[end] == 'E')) {
+    const bool has_sign =
+        end + 1 < text_.size() && (text_[end + 1] == '+' || text_[end + 1] == '-');
+    const std::size_t exponent = end + (has_sign ? 2 : 1);
+    if (digits(exponent) != exponent) end = digits(exponent);
+  }
+  const std::string_view found = text_.substr(position_, end - position_);
+  position_ = end;
+  return found;
+}
+
+Result<std::string_view> IrCursor::string(std::string_view what) {
+  if (peek() != '"') return expected(what);
+  std::size_t end = position_ + 1;
+  while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+  if (end >= text_.size()) return expected("a string that ends");
+  const std::string_view found = text_.substr(position_ + 1, end - position_ - 1);
+  position_ = end + 1;
+  return found;
+}
+
 Result<IntList> IrCursor::integers(std::string_view what) {
   IntList list;
   RK_TRY_VOID(expect('['));
@@ -117,8 +152,6 @@ Result<IntList> IrCursor::integers(std::string_view what) {
 
 // --- attributes -------------------------------------------------------------------------------
 
-namespace {
-
 Result<bool> read_bool(IrCursor& cursor) {
   IrCursor before = cursor;
   RK_TRY(word, cursor.identifier("'true' or 'false'"));
@@ -126,6 +159,8 @@ Result<bool> read_bool(IrCursor& cursor) {
   if (word == "false") return false;
   return before.expected("'true' or 'false'");
 }
+
+namespace {
 
 /// `[start:end:step, ...]`; a step that is not there is 1.
 Result<SliceRanges> read_ranges(IrCursor& cursor) {

@@ -6,7 +6,7 @@
 /// An operation is its opcode and, in parentheses, its operands and then its attributes; lists may
 /// end with a comma, blanks stand anywhere between two words. Beyond the grammar: every op of the
 /// table is known, by any of its names (`add`, `tensor.add`, `Add`); Fill(%0, [2, 3]) has the shape
-/// of its result; an extent of Reshape may be -1.
+/// of its result; an extent of Reshape may be -1; `#` begins a comment, up to the end of its line.
 ///
 /// Threading: distinct objects safe, shared objects unsafe.
 /// Ownership: everything borrows the text.
@@ -28,9 +28,9 @@ class IrCursor {
  public:
   explicit IrCursor(std::string_view text) noexcept : text_(text) {}
 
-  /// Skips blanks; whether nothing else is left.
+  /// Skips blanks and comments; whether nothing else is left.
   [[nodiscard]] bool at_end() noexcept;
-  /// The next character behind blanks; 0 at the end.
+  /// The next character behind them; 0 at the end.
   [[nodiscard]] char peek() noexcept;
   /// Takes the character if it comes next.
   [[nodiscard]] bool accept(char wanted) noexcept;
@@ -41,6 +41,10 @@ class IrCursor {
   /// `%` and the digits or the identifier behind it, which is what comes back.
   [[nodiscard]] Result<std::string_view> value();
   [[nodiscard]] Result<std::int64_t> integer(std::string_view what);
+  /// `-`, digits, `.` and digits, `e` and an exponent, as they stand: only the first digits must.
+  [[nodiscard]] Result<std::string_view> number(std::string_view what);
+  /// `"`, characters of which `\` takes the next one along, `"`. What is between them.
+  [[nodiscard]] Result<std::string_view> string(std::string_view what);
   /// `[`, integers with commas in between or behind, `]`.
   [[nodiscard]] Result<IntList> integers(std::string_view what);
 
@@ -68,6 +72,9 @@ struct IrOperation {
 
 /// The opcode, or another name, of an op. `what` says which name is missing if none is there.
 [[nodiscard]] Result<Op> read_opcode(IrCursor& cursor);
+
+/// `true` or `false`.
+[[nodiscard]] Result<bool> read_bool(IrCursor& cursor);
 
 /// An operation, up to its closing parenthesis. E2007: more operands than any op has.
 [[nodiscard]] Result<IrOperation> read_operation(IrCursor& cursor);

@@ -9,6 +9,7 @@
 
 #include "foundation/assert.hpp"
 #include "ring/geometry.hpp"
+#include "runtime/call_operation.hpp"
 
 namespace ringkernel {
 namespace detail {
@@ -66,6 +67,22 @@ void write_region(const Graph& graph, GraphPlan& plan, std::byte* region, std::u
       const auto& bytes = std::get<Graph::Constant>(graph.nodes()[node].what).bytes;
       std::memcpy(region + plan.constant_offsets[node], bytes.data(), bytes.size());
     }
+}
+
+/// not_a_number with the first one's place.
+Result<void> check_numbers(const FunctionResult& result, const FunctionSignature& signature) {
+  for (std::size_t output = 0; output < result.size(); ++output) {
+    const std::span<const float> elements = result.elements<float>(output);
+    bool found = false;  // without a way out: the loop becomes vectors
+    for (const float element : elements) found |= element != element;
+    if (!found) continue;
+    const auto first = std::ranges::find_if(elements, [](float x) { return x != x; });
+    return Error(Errc::not_a_number, "compiled function '" + signature.name + "': output " +
+                                         std::to_string(output) + ", " +
+                                         signature.outputs[output].text() + ", at element " +
+                                         std::to_string(first - elements.begin()));
+  }
+  return {};
 }
 
 }  // namespace
@@ -139,20 +156,55 @@ Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
   return {};
 }
 
-Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs,
-                                              std::chrono::nanoseconds timeout) const {
+Result<void> FunctionState::prepare(std::span<const TensorView> inputs, Pieces& pieces,
+                                    KernelState::Prepared& prepared) const {
   RK_TRY_VOID(check(inputs));
-  std::array<codec::Piece, graph_inputs_max> pieces;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     pieces[i] = {input_offsets_[i], inputs[i].data, inputs[i].desc.bytes()};
-  Result<Reply> reply = kernel_->execute(skeleton_->plan, skeleton_->kind,
-                                         std::span(pieces).first(inputs.size()), timeout);
+  KernelState::prepare(skeleton_->plan, skeleton_->kind, std::span(pieces).first(inputs.size()),
+                       prepared);
+  return {};
+}
+
+Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs,
+                                              const ExecuteOptions& options) const {
+  Pieces pieces;
+  KernelState::Prepared prepared;
+  RK_TRY_VOID(prepare(inputs, pieces, prepared));
+  Result<Reply> reply = kernel_->exchange(prepared, {.timeout = options.timeout});
   if (!reply) {
     Error error = std::move(reply).error();
     error.detail = "compiled function '" + signature_->name + "': " + error.detail;
     return error;
   }
-  return FunctionResult(std::move(*reply), signature_);
+  FunctionResult result(std::move(*reply), signature_);
+  if (options.check_nan) RK_TRY_VOID(check_numbers(result, *signature_));
+  return result;
+}
+
+// The operation does not hold the function, whose destructor waits: the handler does.
+void FunctionState::start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
+                                  Handler<FunctionResult> handler) const {
+  Pieces pieces;
+  KernelState::Prepared prepared;
+  if (Result<void> ready = prepare(inputs, pieces, prepared); !ready)
+    return Finish<FunctionResult>(std::move(handler))(ready.error().code, FunctionResult());
+  const auto to_result = [signature = signature_,
+                          check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
+    FunctionResult result(std::move(reply), signature);
+    if (check_nan) RK_TRY_VOID(check_numbers(result, *signature));
+    return result;
+  };
+  start_call_operation(kernel_, prepared, {.timeout = options.timeout}, to_result,
+                       std::move(handler));
+}
+
+void start_execute(FunctionState* function, std::span<const TensorView> inputs,
+                   const ExecuteOptions& options, Handler<FunctionResult> handler) {
+  if (function == nullptr)
+    return Finish<FunctionResult>(std::move(handler))(make_error_code(Errc::kernel_not_found),
+                                                      FunctionResult());
+  function->start_execute(inputs, options, std::move(handler));
 }
 
 }  // namespace detail
@@ -163,9 +215,9 @@ const FunctionSignature& CompiledFunction::signature() const noexcept {
 }
 
 Result<FunctionResult> CompiledFunction::execute(std::span<const TensorView> inputs,
-                                                 std::chrono::nanoseconds timeout) const {
+                                                 const ExecuteOptions& options) const {
   if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
-  return state_->execute(inputs, timeout);
+  return state_->execute(inputs, options);
 }
 
 }  // namespace ringkernel

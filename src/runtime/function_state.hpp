@@ -28,12 +28,19 @@ class FunctionState {
 
   [[nodiscard]] const FunctionSignature& signature() const noexcept { return *signature_; }
   [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
-                                               std::chrono::nanoseconds timeout) const;
+                                               const ExecuteOptions& options) const;
+  void start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
+                     Handler<FunctionResult> handler) const;
 
  private:
+  using Pieces = std::array<codec::Piece, graph_inputs_max>;
+
   /// Fills the region, lays out the message, and activates the kernel.
   Result<void> open(const Graph& graph, GraphPlan& plan);
   [[nodiscard]] Result<void> check(std::span<const TensorView> inputs) const;
+  /// Checks the inputs and lays out their message, which borrows `pieces`.
+  Result<void> prepare(std::span<const TensorView> inputs, Pieces& pieces,
+                       KernelState::Prepared& prepared) const;
   [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
                                const std::string& got) const;
 

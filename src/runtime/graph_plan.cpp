@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "foundation/align.hpp"
 #include "message/codec.hpp"
 #include "ops/rules.hpp"
 #include "ringkernel/compiled_function.hpp"
+#include "runtime/graph_chains.hpp"
 
 namespace ringkernel {
 namespace {
@@ -65,7 +67,8 @@ class Planner {
                                              " commands, this one " + std::to_string(commands));
     place_inputs_and_constants(padded(commands * sizeof(rk_command)));
     for (std::uint32_t node = 0; node < nodes_.size(); ++node)
-      if (const Graph::Step* step = needed_step(node)) run(node, *step);
+      if (needed_step(node) != nullptr && chains_->end_of(node) == node)
+        run(chains_->ending_with(node));
     for (const std::size_t output : copies_) copy_out(output);
     plan_.workspace_bytes = workspace_.end();
     plan_.region_bytes = workspace_start_ + workspace_.end();
@@ -75,6 +78,9 @@ class Planner {
  private:
   [[nodiscard]] bool is_step(std::uint32_t node) const {
     return std::holds_alternative<Graph::Step>(nodes_[node].what);
+  }
+  [[nodiscard]] const Graph::Step& step_at(std::uint32_t node) const {
+    return std::get<Graph::Step>(nodes_[node].what);
   }
   [[nodiscard]] const Graph::Step* needed_step(std::uint32_t node) const {
     return needed_[node] ? std::get_if<Graph::Step>(&nodes_[node].what) : nullptr;
@@ -94,16 +100,24 @@ class Planner {
     return {};
   }
 
-  /// Which values an output depends on, and which step reads each of them last.
+  /// Which values an output depends on, what runs as a chain, and which step reads each value last;
+  /// for that a chain runs where it ends.
   void find_uses() {
     for (const std::uint32_t output : graph_.outputs()) needed_[output] = true;
     for (auto node = static_cast<std::uint32_t>(nodes_.size()); node-- > 0;) {
       const Graph::Step* const step = needed_step(node);
       if (step == nullptr) continue;
       ++steps_;
+      for (std::size_t i = 0; i < step->input_count; ++i) needed_[step->inputs[i]] = true;
+    }
+    chains_.emplace(graph_, needed_);
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      const Graph::Step* const step = needed_step(node);
+      if (step == nullptr) continue;
+      const std::uint32_t runs_at = chains_->end_of(node);
       for (std::size_t i = 0; i < step->input_count; ++i) {
-        needed_[step->inputs[i]] = true;
-        if (last_use_[step->inputs[i]] == never) last_use_[step->inputs[i]] = node;
+        std::uint32_t& last = last_use_[step->inputs[i]];
+        last = last == never ? runs_at : std::max(last, runs_at);
       }
     }
   }
@@ -147,30 +161,47 @@ class Planner {
            std::ranges::find(graph_.outputs(), value) == graph_.outputs().end();
   }
 
-  /// The operand that an elementwise op may write over, or `never`.
-  [[nodiscard]] std::uint32_t reusable(std::uint32_t node, const Graph::Step& step) const {
-    if (!ops::is_elementwise(step.op)) return never;
-    for (std::size_t i = 0; i < step.input_count; ++i)
-      if (dies_at(step.inputs[i], node) && nodes_[step.inputs[i]].desc == nodes_[node].desc)
-        return step.inputs[i];
+  /// The operand that the chain, or an elementwise op, may write over, or `never`.
+  [[nodiscard]] std::uint32_t reusable(std::span<const std::uint32_t> chain) const {
+    const std::uint32_t end = chain.back();
+    for (const std::uint32_t node : chain) {
+      const Graph::Step& step = step_at(node);
+      if (!ops::is_elementwise(step.op)) return never;
+      for (std::size_t i = 0; i < step.input_count; ++i)
+        if (dies_at(step.inputs[i], end) && nodes_[step.inputs[i]].desc == nodes_[end].desc)
+          return step.inputs[i];
+    }
     return never;
   }
 
-  void run(std::uint32_t node, const Graph::Step& step) {
-    if (places_[node].place == RK_PLACE_NONE) {
-      const std::uint32_t operand = reusable(node, step);
+  /// The steps of a chain; most have one.
+  void run(std::span<const std::uint32_t> chain) {
+    const std::uint32_t end = chain.back();
+    for (const std::uint32_t node : chain.first(chain.size() - 1))
+      places_[node] = {RK_PLACE_CHAIN, 0};
+    if (places_[end].place == RK_PLACE_NONE) {
+      const std::uint32_t operand = reusable(chain);
       if (operand != never) {
-        places_[node] = places_[operand];
+        places_[end] = places_[operand];
         last_use_[operand] = never;  // its block lives on
       } else {
-        const std::uint64_t offset = workspace_.allocate(padded(nodes_[node].desc.bytes()));
-        places_[node] = {RK_PLACE_ARENA, workspace_start_ + offset};
+        const std::uint64_t offset = workspace_.allocate(padded(nodes_[end].desc.bytes()));
+        places_[end] = {RK_PLACE_ARENA, workspace_start_ + offset};
       }
     }
-    push(step.op, step.attrs, node, places_[node], std::span(step.inputs).first(step.input_count));
+    for (const std::uint32_t node : chain) {
+      const Graph::Step& step = step_at(node);
+      push(step.op, step.attrs, node, places_[node],
+           std::span(step.inputs).first(step.input_count));
+    }
+    for (const std::uint32_t node : chain) free_operands(step_at(node), end);
+  }
+
+  /// Of what dies where the chain ends.
+  void free_operands(const Graph::Step& step, std::uint32_t end) {
     for (std::size_t i = 0; i < step.input_count; ++i) {
       const std::uint32_t operand = step.inputs[i];
-      if (!dies_at(operand, node)) continue;
+      if (!dies_at(operand, end)) continue;
       workspace_.free(places_[operand].offset - workspace_start_);
       last_use_[operand] = never;  // it may be two operands
     }
@@ -205,7 +236,8 @@ class Planner {
   std::vector<Place> places_;            // of values, once they have one
   std::vector<std::uint32_t> last_use_;  // the step that reads a value last; never: none, or done
   std::vector<bool> needed_;
-  std::vector<std::size_t> copies_;  // outputs that are copied at the end
+  std::optional<GraphChains> chains_;  // once it is known what is needed
+  std::vector<std::size_t> copies_;    // outputs that are copied at the end
   std::size_t steps_ = 0;
   std::uint64_t workspace_start_ = 0;
   Workspace workspace_;

@@ -223,6 +223,13 @@ void KernelState::lay_out(const codec::Plan& plan, Prepared& prepared) noexcept 
   envelope.reply_bytes = plan.reply_bytes;
 }
 
+void KernelState::prepare(const codec::Plan& plan, const Request& kind,
+                          std::span<const codec::Piece> pieces, Prepared& prepared) noexcept {
+  prepared.request = &kind;
+  prepared.pieces = pieces;
+  lay_out(plan, prepared);
+}
+
 std::uint64_t KernelState::timeout_ns(const SendOptions& options,
                                       std::chrono::nanoseconds default_timeout) noexcept {
   const auto timeout = options.timeout.count() != 0 ? options.timeout : default_timeout;
@@ -267,16 +274,6 @@ Result<Reply> KernelState::call(ContentView content, const SendOptions& options)
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
   return exchange(prepared, options);
-}
-
-Result<Reply> KernelState::execute(const codec::Plan& plan, const Request& kind,
-                                   std::span<const codec::Piece> pieces,
-                                   std::chrono::nanoseconds timeout) {
-  Prepared prepared;
-  prepared.request = &kind;
-  prepared.pieces = pieces;
-  lay_out(plan, prepared);
-  return exchange(prepared, {.timeout = timeout});
 }
 
 Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {

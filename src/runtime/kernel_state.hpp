@@ -110,9 +110,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// `content` and itself: do not move it.
   Result<void> prepare(ContentView content, const SendOptions& options, Prepared& prepared) const;
   /// A function's message: laid out already, its inputs in pieces. `kind` is what the plan is of.
-  [[nodiscard]] Result<Reply> execute(const codec::Plan& plan, const Request& kind,
-                                      std::span<const codec::Piece> pieces,
-                                      std::chrono::nanoseconds timeout);
+  static void prepare(const codec::Plan& plan, const Request& kind,
+                      std::span<const codec::Piece> pieces, Prepared& prepared) noexcept;
+  /// Sends what was prepared, and waits for the reply.
+  [[nodiscard]] Result<Reply> exchange(Prepared& prepared, const SendOptions& options);
   /// A region of the arena that lives as long as the rings: `fill(std::byte*, offset)` writes it.
   /// Once, before the kernel is active. E6004, invalid_state.
   Result<void> add_region(std::uint64_t bytes,
@@ -143,7 +144,6 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   friend class Deactivation;
   friend class Termination;
 
-  Result<Reply> exchange(Prepared& prepared, const SendOptions& options);
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   Result<void> drive(bridge::Watch& watch);

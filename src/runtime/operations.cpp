@@ -1,128 +1,15 @@
 // The asynchronous operations: each is an object that lives until its handler has been called.
 #include "ringkernel/detail/operation.hpp"
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "runtime/call_operation.hpp"
 #include "runtime/finish.hpp"
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel::detail {
 namespace {
-
-namespace asio = boost::asio;
-
-/// Where an operation is, for a cancellation that may come at any moment: waiting for room
-/// (ticket), in flight (id), or neither yet. The first cancellation that finds nothing is
-/// remembered.
-class Whereabouts {
- public:
-  void waiting(std::uint64_t ticket) {
-    const std::lock_guard lock(mutex_);
-    ticket_ = ticket;
-  }
-  /// True if a cancellation came before.
-  [[nodiscard]] bool in_flight(MessageId id) {
-    const std::lock_guard lock(mutex_);
-    id_ = id;
-    return cancelled_;
-  }
-  void cancel(bridge::Channel& channel, const std::function<void()>& withdrawn) {
-    MessageId id = 0;
-    std::uint64_t ticket = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      cancelled_ = true;
-      id = id_;
-      ticket = ticket_;
-    }
-    if (id != 0)
-      (void)channel.cancel(id);
-    else if (ticket != 0 && channel.withdraw(ticket))
-      withdrawn();
-  }
-
- private:
-  std::mutex mutex_;
-  std::uint64_t ticket_ = 0;
-  MessageId id_ = 0;
-  bool cancelled_ = false;
-};
-
-const error_code aborted = asio::error::operation_aborted;
-
-/// async_call: the slot's completion.
-class CallOperation final : public bridge::Completion,
-                            public std::enable_shared_from_this<CallOperation> {
- public:
-  CallOperation(std::shared_ptr<KernelState> kernel, Handler<Reply> handler)
-      : kernel_(std::move(kernel)), finish_(std::move(handler)) {}
-
-  void start(const Content& content, const SendOptions& options) {
-    KernelState::Prepared prepared;
-    if (Result<void> ready = kernel_->prepare(content, options, prepared); !ready)
-      return finish_(ready.error().code, Reply());
-    prepared.envelope.deadline_ns =
-        kernel_->deadline_ns(options, kernel_->runtime().options().call_timeout);
-    self_ = shared_from_this();
-    const asio::any_io_executor executor =
-        finish_.executor();  // finish_ may end before submit does
-    finish_.on_cancel([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->cancel();
-    });
-    bridge::Channel& channel = kernel_->channel();
-    prepared.envelope.assisted = channel.assist_pays();
-    const Result<MessageId> id = channel.submit(
-        prepared.envelope, bridge::Receiver::completion, this, bridge::Executor::Wake::launch,
-        [&](std::byte* payload) { prepared.write(payload); });
-    if (id) {
-      if (whereabouts_.in_flight(*id)) (void)channel.cancel(*id);
-      // The handler's thread would go to sleep until the bridge thread wakes it: let it look first.
-      if (prepared.envelope.assisted)
-        asio::post(executor, [kernel = kernel_, id = *id] { kernel->channel().assist(id); });
-    } else if (id.error() == Errc::busy) {
-      prepared.envelope.assisted = false;
-      MessageBuffer payload(prepared.envelope.payload_bytes);
-      prepared.write(payload.data());
-      whereabouts_.waiting(channel.submit_later(
-          prepared.envelope, bridge::Receiver::completion, this, std::move(payload),
-          [self = self_](Result<MessageId> admitted) { self->admitted(std::move(admitted)); }));
-    } else {
-      end(id.error().code, Reply());
-    }
-  }
-
-  void complete(bridge::Outcome outcome) noexcept override {
-    Result<Reply> reply = kernel_->to_reply(std::move(outcome));
-    if (reply)
-      end({}, std::move(*reply));
-    else
-      end(reply.error().code, Reply());
-  }
-
- private:
-  void admitted(Result<MessageId> id) {
-    if (!id)
-      end(id.error().code, Reply());
-    else if (whereabouts_.in_flight(*id))
-      (void)kernel_->channel().cancel(*id);
-  }
-  void cancel() {
-    whereabouts_.cancel(kernel_->channel(), [this] { end(aborted, Reply()); });
-  }
-  void end(error_code error, Reply reply) {
-    const std::shared_ptr<CallOperation> last = std::move(self_);
-    finish_(error, std::move(reply));
-  }
-
-  const std::shared_ptr<KernelState> kernel_;
-  Finish<Reply> finish_;
-  Whereabouts whereabouts_;
-  std::shared_ptr<CallOperation> self_;  // until the end
-};
 
 /// async_send: over when the message is accepted.
 class SendOperation final : public std::enable_shared_from_this<SendOperation> {
@@ -220,7 +107,11 @@ const error_code not_found = make_error_code(Errc::kernel_not_found);
 void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<Reply> handler) {
   if (kernel == nullptr) return Finish<Reply>(std::move(handler))(not_found, Reply());
-  std::make_shared<CallOperation>(std::move(kernel), std::move(handler))->start(content, options);
+  KernelState::Prepared prepared;
+  if (Result<void> ready = kernel->prepare(content, options, prepared); !ready)
+    return Finish<Reply>(std::move(handler))(ready.error().code, Reply());
+  const auto as_it_is = [](Reply&& reply) -> Result<Reply> { return std::move(reply); };
+  start_call_operation(std::move(kernel), prepared, options, as_it_is, std::move(handler));
 }
 
 void start_send(std::shared_ptr<KernelState> kernel, const Content& content,

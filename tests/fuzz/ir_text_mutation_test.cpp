@@ -1,5 +1,6 @@
 // Texts of the IR grammar, each changed many times from a fixed seed: refused with a place and one
 // of three codes, or accepted with a meaning that survives being written down and read again.
+// Modules likewise, refused with a place.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "ops/ir_text.hpp"
+#include "ringkernel/graph.hpp"
 
 namespace ringkernel::ops {
 namespace {
@@ -130,6 +132,31 @@ TEST(IrTextMutation, IsAcceptedWithOneMeaningOrRefusedWithAPlace) {
   }
   EXPECT_EQ(seen, (std::set{Errc::ok, Errc::invalid_argument, Errc::arity_mismatch,
                             Errc::unsupported_operation}));
+}
+
+TEST(IrTextMutation, ModulesAreAcceptedOrRefusedWithAPlace) {
+  constexpr std::string_view module = R"(%0 = Input() {name: "x", axes: [1]} : Tensor<f32, [2, 2]>
+%w = ConstTensor([[1, -2.5e1], [3, 4,]]) : Tensor<f32, [2, 2]>  # weights
+%1 = MatMul(%0, %w) : Tensor<f32, [2, 2]>
+%c = ConstI64(7) : Tensor<i64, []>
+%2 = %1
+%3 = Sum(%2, [0], false) : Tensor<f32, [2]>
+outputs: %3, %1)";
+  ASSERT_TRUE(Graph::parse("module", module));
+  Mutator mutator;
+  std::size_t accepted = 0;
+  std::set<Errc> seen;
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    const std::string text = mutator.mutate(std::string(module));
+    const Result<Graph> graph = Graph::parse("module", text);
+    accepted += graph ? 1 : 0;
+    if (graph) continue;
+    seen.insert(static_cast<Errc>(graph.error().code.value()));
+    ASSERT_TRUE(graph.error().detail.starts_with("line ")) << text << "\n" << graph.error().text();
+  }
+  EXPECT_GT(accepted, 1'000u);  // what is changed may be a comment, or a number
+  EXPECT_TRUE(seen.contains(Errc::undefined_value) && seen.contains(Errc::ragged_literal) &&
+              seen.contains(Errc::constant_mismatch) && seen.contains(Errc::dimension_mismatch));
 }
 
 }  // namespace

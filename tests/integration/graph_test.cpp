@@ -138,11 +138,21 @@ TEST_P(Graphs, UseAPlaceAgainWhenNobodyReadsItAnyMore) {
   EXPECT_EQ(of_products.commands, 10u);
   EXPECT_EQ(of_products.workspace_bytes, 2 * block);
 
-  Graph sums("sums");  // each can write over its operand: one place, and the last is the reply's
-  value = sums.input(square);
-  for (int i = 0; i < 10; ++i) value = sums.add(ops::relu(value));
-  sums.output(value);
-  EXPECT_EQ(runtime.compile(sums).value().signature().workspace_bytes, block);
+  Graph copies(
+      "copies");  // each can write over its operand: one place, and the last is the reply's
+  value = copies.input(square);
+  for (int i = 0; i < 10; ++i) value = copies.add(ops::copy(value));
+  copies.output(value);
+  EXPECT_EQ(runtime.compile(copies).value().signature().workspace_bytes, block);
+
+  Graph chain("chain");  // nothing lies in memory between them
+  value = chain.input(square);
+  for (std::uint32_t i = 0; i < RK_CHAIN_COMMANDS_MAX; ++i) value = chain.add(ops::relu(value));
+  const Graph::Value end = value;
+  chain.output(end);
+  EXPECT_EQ(runtime.compile(chain).value().signature().workspace_bytes, 0u);
+  chain.output(chain.add(ops::relu(end)));  // the chain's end is read twice
+  EXPECT_EQ(runtime.compile(chain).value().signature().workspace_bytes, block);
 
   Graph all("all");  // everything is asked for twice, so nothing dies and all is copied
   value = all.input(square);
@@ -182,6 +192,37 @@ TEST_P(Graphs, TakeEveryKindOfOpAndType) {
   EXPECT_THAT(result.elements<float>(3), ElementsAre(12, 16, 24, 28));
   EXPECT_THAT(result.elements<float>(4), ElementsAre(5));
   EXPECT_THAT(result.elements<std::int64_t>(5), ElementsAre(4, 0));
+}
+
+TEST_P(Graphs, RunFromText) {
+  auto runtime = open();
+  constexpr std::string_view text = R"(# the gradients of sum(x * y + x)
+%x = Input() {name: "x"} : Tensor<f32, [2, 3]>
+%y = Input() {name: "y"} : Tensor<f32, [2, 3]>
+%0 = BinOp(Mul, %x, %y) : Tensor<f32, [2, 3]>
+%1 = BinOp(Add, %x, %0) : Tensor<f32, [2, 3]>
+%loss = Sum(%1, [], false) : Tensor<f32, []>
+%seed = ConstF32(1.0) : Tensor<f32, []>
+%ones = ConstTensor([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]) : Tensor<f32, [2, 3]>
+%2 = BinOp(Mul, %seed, %ones) : Tensor<f32, [2, 3]>
+%3 = %2
+%dx = BinOp(Mul, %y, %3) : Tensor<f32, [2, 3]>
+%dy = BinOp(Mul, %x, %3) : Tensor<f32, [2, 3]>
+%sum = BinOp(Add, %2, %dx) : Tensor<f32, [2, 3]>
+outputs: %loss, %sum, %dy)";
+  const std::vector<float> x{1, 2, 3, 4, 5, 6}, y{6, 5, 4, 3, 2, 1};
+  const std::array<TensorDesc, 2> shapes{{{DType::f32, {2, 3}}, {DType::f32, {2, 3}}}};
+  for (const std::uint64_t hits : {0u, 1u}) {
+    const auto function =
+        runtime.get_or_compile(text, shapes, [&] { return Graph::parse("gradients", text); });
+    ASSERT_TRUE(function) << function.error().text();
+    EXPECT_EQ(runtime.metrics().function_cache_hits, hits);
+    const auto result =
+        function->execute(std::array{TensorView({2, 3}, x), TensorView({2, 3}, y)}).value();
+    EXPECT_THAT(result.elements<float>(0), ElementsAre(77));
+    EXPECT_THAT(result.elements<float>(1), ElementsAre(7, 6, 5, 4, 3, 2));
+    EXPECT_THAT(result.elements<float>(2), ElementsAre(1, 2, 3, 4, 5, 6));
+  }
 }
 
 TEST_P(Graphs, AFaultNamesTheFunctionAndLeavesItUsable) {

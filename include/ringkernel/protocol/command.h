@@ -27,6 +27,7 @@
 #define RK_PLACE_NONE 0u    /* no operand */
 #define RK_PLACE_MESSAGE 1u /* in the message: offset from payload start (request or reply) */
 #define RK_PLACE_ARENA 2u   /* resident: offset from arena start */
+#define RK_PLACE_CHAIN 3u   /* in a graph: handed on by the command before; no offset */
 
 /// rk_command.op of a command that runs others, which lie in the arena (rk_attrs_graph). It has one
 /// input and one output, both plain words in the message: there the others find their operands of
@@ -35,6 +36,11 @@
 
 /// Most commands that one runs.
 #define RK_GRAPH_COMMANDS_MAX 4096u
+
+/// Most commands of a chain: each but the last has an output of place RK_PLACE_CHAIN, and each but
+/// the first an input of that place. All are elementwise f32 ops with outputs of one shape; another
+/// input has that shape, its innermost dims, or one element (kernels/rk_chain.h).
+#define RK_CHAIN_COMMANDS_MAX 16u
 
 /// Elements that an output of rank 0 takes in the arena: the value, and three zeros that the device
 /// sets, so that it is a tensor that every device can hold. Offsets leave room for them.

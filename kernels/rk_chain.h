@@ -1,0 +1,239 @@
+/// Chains: elementwise f32 ops of a graph that hand their values on in vectors, not by memory.
+///
+/// A chain is a run of commands, each but the last with an output of place RK_PLACE_CHAIN
+/// (protocol/command.h). All of them are done for 64 elements before the next 64 are loaded. A
+/// vector op rounds each element as the op by itself does, so the results have the same bits.
+#ifndef RINGKERNEL_RK_CHAIN_H
+#define RINGKERNEL_RK_CHAIN_H
+
+#include "rk_bind.h"
+
+#include "ops/elementwise.cl"
+
+/// What a command of the chain computes on: RK_INPUT_<how> for each input.
+#define RK_INPUT_NONE 0u  /* the op has no such input */
+#define RK_INPUT_CHAIN 1u /* the value of the command before */
+#define RK_INPUT_WHOLE 2u /* a tensor of the output's shape */
+#define RK_INPUT_ROW 3u   /* one that repeats for each row */
+#define RK_INPUT_ONE 4u   /* one element */
+
+typedef struct rk_link {
+  rk_u32 op;
+  rk_u32 how[2];
+  RK_GLOBAL const rk_f32* from[2];
+} rk_link;
+
+typedef struct rk_chain {
+  rk_link links[RK_CHAIN_COMMANDS_MAX];
+  rk_u32 count;
+  rk_u64 elements;
+  rk_u64 row; /* elements of the inputs that repeat, or all */
+  RK_GLOBAL rk_f32* output;
+} rk_chain;
+
+// --- binding ----------------------------------------------------------------------------------
+
+RK_INLINE rk_u32 rk_op_chains(rk_u32 op) {
+  switch (op) {
+#define RK_CASE(name, expression) case RK_OP_ID_##name:
+    RK_NUMERIC_OPS(RK_CASE) RK_BINARY_OPS(RK_CASE) RK_UNARY_OPS(RK_CASE) return 1;
+#undef RK_CASE
+    default: return 0;
+  }
+}
+
+/// How an input in memory is read for outputs of the shape of `out`; RK_INPUT_NONE: not in a chain.
+/// `row` is 0 until an input has said how long rows are.
+RK_INLINE rk_u32 rk_chain_input(RK_GLOBAL const rk_operand* out, RK_GLOBAL const rk_operand* in,
+                                rk_u64* row) {
+  if (rk_same_shape(out, in)) return RK_INPUT_WHOLE;
+  if (in->rank > out->rank) return RK_INPUT_NONE;
+  if (in->element_count == 1) return RK_INPUT_ONE;
+  rk_u32 inner = 0;
+  rk_u64 count = 1;
+  for (; inner < in->rank && count != in->element_count; ++inner) {
+    const rk_u32 extent = in->dims[in->rank - 1u - inner];
+    if (extent != out->dims[out->rank - 1u - inner]) return RK_INPUT_NONE;
+    count *= extent;
+  }
+  if (*row != 0 && *row != count) return RK_INPUT_NONE;
+  *row = count;
+  return RK_INPUT_ROW;
+}
+
+/// Binds the inputs of the chain's next command, which args->command is.
+RK_INLINE rk_u32 rk_chain_bind_link(rk_message* message, rk_op_args* args, rk_chain* chain) {
+  RK_GLOBAL const rk_command* command = args->command;
+  rk_u32 types = RK_TYPES_f32;
+  const rk_u32 fault = rk_bind_counts(message, args, &types);
+  if (fault != RK_FAULT_NONE) return fault;
+  message->fault_detail = command->op;
+  if (!rk_op_chains(command->op)) return RK_FAULT_bad_command;
+  rk_link* link = &chain->links[chain->count];
+  link->op = command->op;
+  link->how[1] = RK_INPUT_NONE;
+  rk_u32 leads = 0; /* an input that goes through all elements, and on with the chain */
+  for (rk_u32 input = 0; input < command->input_count; ++input) {
+    RK_GLOBAL const rk_operand* operand = &command->inputs[input];
+    if (operand->place == RK_PLACE_CHAIN) {
+      message->fault_detail = input;
+      if (chain->count == 0 || operand->dtype != RK_DTYPE_F32 ||
+          !rk_same_shape(operand, &command->output))
+        return RK_FAULT_bad_operand;
+      link->how[input] = RK_INPUT_CHAIN;
+      leads = 1;
+      continue;
+    }
+    const rk_u32 bad = rk_bind_input(message, args, input, RK_TYPES_f32);
+    if (bad != RK_FAULT_NONE) return bad;
+    link->from[input] = args->inputs[input];
+    link->how[input] = rk_chain_input(&command->output, operand, &chain->row);
+    message->fault_detail = command->op;
+    if (link->how[input] == RK_INPUT_NONE) return RK_FAULT_bad_shape;
+    if (chain->count == 0 && link->how[input] == RK_INPUT_WHOLE) leads = 1;
+  }
+  ++chain->count;
+  return leads ? RK_FAULT_NONE : RK_FAULT_bad_shape;
+}
+
+/// The chain's result may be one of its inputs, element for element, but not otherwise share words
+/// with one, which is read again after they are written.
+RK_INLINE rk_u32 rk_chain_is_separate(const rk_chain* chain) {
+  for (rk_u32 i = 0; i < chain->count; ++i) {
+    for (rk_u32 input = 0; input < 2; ++input) {
+      const rk_u32 how = chain->links[i].how[input];
+      if (how == RK_INPUT_NONE || how == RK_INPUT_CHAIN) continue;
+      RK_GLOBAL const rk_f32* from = chain->links[i].from[input];
+      const rk_u64 words = how == RK_INPUT_WHOLE ? chain->elements
+                           : how == RK_INPUT_ROW ? chain->row
+                                                 : 1;
+      const rk_u32 overlaps =
+          from < chain->output + chain->elements && chain->output < from + words;
+      if (overlaps && !(how == RK_INPUT_WHOLE && from == chain->output)) return 0;
+    }
+  }
+  return 1;
+}
+
+/// Binds the commands from `first` on, of which there are `count`, up to the end of the chain.
+RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* chain,
+                               RK_GLOBAL const rk_command* first, rk_u32 count) {
+  RK_GLOBAL const rk_operand* out = &first->output;
+  chain->count = 0;
+  chain->row = 0;
+  for (rk_u32 i = 0; i < count && i < RK_CHAIN_COMMANDS_MAX; ++i) {
+    args->command = first + i;
+    RK_GLOBAL const rk_operand* result = &args->command->output;
+    message->fault_detail = RK_OPERAND_OUTPUT;
+    if (!rk_operand_is_sound(result) || result->dtype != RK_DTYPE_F32 ||
+        !rk_same_shape(result, out))
+      return RK_FAULT_bad_operand;
+    const rk_u32 fault = rk_chain_bind_link(message, args, chain);
+    if (fault != RK_FAULT_NONE) return fault;
+    if (result->place == RK_PLACE_CHAIN) continue;
+    const rk_u32 bad = rk_bind_output(message, args);
+    if (bad != RK_FAULT_NONE) return bad;
+    chain->elements = result->element_count;
+    if (chain->row == 0) chain->row = chain->elements;
+    chain->output = args->output;
+    if (result->place == RK_PLACE_ARENA && !rk_chain_is_separate(chain))
+      return RK_FAULT_bad_operand;
+    return RK_FAULT_NONE;
+  }
+  message->fault_detail = RK_OPERAND_OUTPUT;  // a chain without an end
+  return RK_FAULT_bad_command;
+}
+
+// --- running ----------------------------------------------------------------------------------
+
+/// The first `count` of 16 elements, and zeros.
+RK_INLINE rk_f32x16 rk_chain_load(RK_GLOBAL const rk_f32* from, rk_u64 count) {
+  if (count >= RK_WIDTH) return rk_load16(from);
+  rk_f32 elements[16];
+  for (rk_u64 i = 0; i < RK_WIDTH; ++i) elements[i] = i < count ? from[i] : 0.0f;
+  return rk_load16_private(elements);
+}
+
+RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 value) {
+  if (count >= RK_WIDTH) {
+    rk_store16(to, value);
+    return;
+  }
+  rk_f32 elements[16];
+  rk_store16_private(elements, value);
+  for (rk_u64 i = 0; i < count; ++i) to[i] = elements[i];
+}
+
+#define RK_CHAIN_OP(name, expression)                \
+  case RK_OP_ID_##name:                              \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { \
+      const rk_f32x16 zero = rk_splat16(0.0f);       \
+      const rk_f32x16 x = in[0][v];                  \
+      const rk_f32x16 y = in[1][v];                  \
+      (void)zero;                                    \
+      (void)y;                                       \
+      value[v] = expression;                         \
+    }                                                \
+    break;
+
+/// All of the chain for VECTORS vectors from `element` on, which stand at `column` of their row.
+/// `count` elements of the last vector are there.
+#define RK_CHAIN_BLOCK(name, VECTORS)                                                       \
+  RK_INLINE void name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) { \
+    enum { vectors = VECTORS };                                                             \
+    rk_f32x16 value[vectors];                                                               \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { value[v] = rk_splat16(0.0f); }         \
+    for (rk_u32 i = 0; i < chain->count; ++i) {                                             \
+      const rk_link* link = &chain->links[i];                                               \
+      rk_f32x16 in[2][vectors];                                                             \
+      RK_UNROLL for (rk_u32 input = 0; input < 2; ++input) {                                \
+        const rk_u32 how = link->how[input];                                                \
+        RK_GLOBAL const rk_f32* from = link->from[input];                                   \
+        const rk_u64 offset = how == RK_INPUT_ROW ? column : element;                       \
+        RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                    \
+          if (how == RK_INPUT_CHAIN)                                                        \
+            in[input][v] = value[v];                                                        \
+          else if (how == RK_INPUT_NONE)                                                    \
+            in[input][v] = rk_splat16(0.0f);                                                \
+          else if (how == RK_INPUT_ONE)                                                     \
+            in[input][v] = rk_splat16(from[0]);                                             \
+          else                                                                              \
+            in[input][v] = rk_chain_load(from + offset + v * RK_WIDTH, count);              \
+        }                                                                                   \
+      }                                                                                     \
+      switch (link->op) {                                                                   \
+        RK_NUMERIC_OPS(RK_CHAIN_OP)                                                         \
+        RK_BINARY_OPS(RK_CHAIN_OP)                                                          \
+        RK_UNARY_OPS(RK_CHAIN_OP)                                                           \
+        default: break;                                                                     \
+      }                                                                                     \
+    }                                                                                       \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                        \
+      rk_chain_store(chain->output + element + v * RK_WIDTH, count, value[v]);              \
+    }                                                                                       \
+  }
+
+#define RK_CHAIN_VECTORS 4u
+
+RK_CHAIN_BLOCK(rk_chain_vectors, RK_CHAIN_VECTORS)
+RK_CHAIN_BLOCK(rk_chain_vector, 1u)
+
+/// Runs the chain that begins with `first`, of `count` commands left. `ran` is how many it had.
+RK_NOINLINE rk_u32 rk_run_chain(rk_message* message, rk_op_args* args,
+                                RK_GLOBAL const rk_command* first, rk_u32 count, rk_u32* ran) {
+  rk_chain chain;
+  const rk_u32 fault = rk_chain_bind(message, args, &chain, first, count);
+  *ran = chain.count;
+  if (fault != RK_FAULT_NONE) return fault;
+  for (rk_u64 row = 0; row < chain.elements; row += chain.row) {
+    rk_u64 column = 0;
+    for (; column + RK_CHAIN_VECTORS * RK_WIDTH <= chain.row; column += RK_CHAIN_VECTORS * RK_WIDTH)
+      rk_chain_vectors(&chain, row + column, column, RK_WIDTH);
+    for (; column < chain.row; column += RK_WIDTH)
+      rk_chain_vector(&chain, row + column, column, chain.row - column);
+  }
+  message->fault_detail = 0;
+  return RK_FAULT_NONE;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/// The asynchronous operation that sends a message and waits for its reply.
+///
+/// Threading: an operation is completed or cancelled by any thread, ended by one of them.
+#pragma once
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "runtime/finish.hpp"
+#include "runtime/kernel_state.hpp"
+
+namespace ringkernel::detail {
+
+/// Where an operation is, for a cancellation that may come at any moment: waiting for room
+/// (ticket), in flight (id), or neither yet. The first cancellation that finds nothing is
+/// remembered.
+class Whereabouts {
+ public:
+  void waiting(std::uint64_t ticket) {
+    const std::lock_guard lock(mutex_);
+    ticket_ = ticket;
+  }
+  /// True if a cancellation came before.
+  [[nodiscard]] bool in_flight(MessageId id) {
+    const std::lock_guard lock(mutex_);
+    id_ = id;
+    return cancelled_;
+  }
+  void cancel(bridge::Channel& channel, const std::function<void()>& withdrawn) {
+    MessageId id = 0;
+    std::uint64_t ticket = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled_ = true;
+      id = id_;
+      ticket = ticket_;
+    }
+    if (id != 0)
+      (void)channel.cancel(id);
+    else if (ticket != 0 && channel.withdraw(ticket))
+      withdrawn();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t ticket_ = 0;
+  MessageId id_ = 0;
+  bool cancelled_ = false;
+};
+
+inline const error_code aborted = boost::asio::error::operation_aborted;
+
+/// One message and its reply: the slot's completion. `convert(Reply&&)` gives a Result of what the
+/// handler takes, on whichever thread brings the reply.
+template <class Answer, class Convert>
+class CallOperation final : public bridge::Completion,
+                            public std::enable_shared_from_this<CallOperation<Answer, Convert>> {
+ public:
+  CallOperation(std::shared_ptr<KernelState> kernel, Convert convert, Handler<Answer> handler)
+      : kernel_(std::move(kernel)), convert_(std::move(convert)), finish_(std::move(handler)) {}
+
+  void start(KernelState::Prepared& prepared, const SendOptions& options) {
+    prepared.envelope.deadline_ns =
+        kernel_->deadline_ns(options, kernel_->runtime().options().call_timeout);
+    self_ = this->shared_from_this();
+    const boost::asio::any_io_executor executor =
+        finish_.executor();  // finish_ may end before submit does
+    finish_.on_cancel([weak = this->weak_from_this()] {
+      if (const auto self = weak.lock()) self->cancel();
+    });
+    bridge::Channel& channel = kernel_->channel();
+    prepared.envelope.assisted = channel.assist_pays();
+    const Result<MessageId> id = channel.submit(
+        prepared.envelope, bridge::Receiver::completion, this, bridge::Executor::Wake::launch,
+        [&](std::byte* payload) { prepared.write(payload); });
+    if (id) {
+      if (whereabouts_.in_flight(*id)) (void)channel.cancel(*id);
+      // The handler's thread would go to sleep until the bridge thread wakes it: let it look first.
+      if (prepared.envelope.assisted)
+        boost::asio::post(executor, [kernel = kernel_, id = *id] { kernel->channel().assist(id); });
+    } else if (id.error() == Errc::busy) {
+      prepared.envelope.assisted = false;
+      MessageBuffer payload(prepared.envelope.payload_bytes);
+      prepared.write(payload.data());
+      whereabouts_.waiting(channel.submit_later(
+          prepared.envelope, bridge::Receiver::completion, this, std::move(payload),
+          [self = self_](Result<MessageId> admitted) { self->admitted(std::move(admitted)); }));
+    } else {
+      end(id.error().code, Answer());
+    }
+  }
+
+  void complete(bridge::Outcome outcome) noexcept override {
+    Result<Reply> reply = kernel_->to_reply(std::move(outcome));
+    if (!reply) return end(reply.error().code, Answer());
+    Result<Answer> answer = convert_(std::move(*reply));
+    if (answer)
+      end({}, std::move(*answer));
+    else
+      end(answer.error().code, Answer());
+  }
+
+ private:
+  void admitted(Result<MessageId> id) {
+    if (!id)
+      end(id.error().code, Answer());
+    else if (whereabouts_.in_flight(*id))
+      (void)kernel_->channel().cancel(*id);
+  }
+  void cancel() {
+    whereabouts_.cancel(kernel_->channel(), [this] { end(aborted, Answer()); });
+  }
+  void end(error_code error, Answer answer) {
+    const std::shared_ptr<CallOperation> last = std::move(self_);
+    finish_(error, std::move(answer));
+  }
+
+  const std::shared_ptr<KernelState> kernel_;
+  Convert convert_;
+  Finish<Answer> finish_;
+  Whereabouts whereabouts_;
+  std::shared_ptr<CallOperation> self_;  // until the end
+};
+
+/// Submits a prepared message, of which nothing is needed afterwards.
+template <class Answer, class Convert>
+void start_call_operation(std::shared_ptr<KernelState> kernel, KernelState::Prepared& prepared,
+                          const SendOptions& options, Convert convert, Handler<Answer> handler) {
+  std::make_shared<CallOperation<Answer, Convert>>(std::move(kernel), std::move(convert),
+                                                   std::move(handler))
+      ->start(prepared, options);
+}
+
+}  // namespace ringkernel::detail

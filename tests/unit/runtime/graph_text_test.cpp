@@ -1,0 +1,153 @@
+// Modules of the Core IR grammar: the graphs they describe, and what their errors say.
+#include <gmock/gmock.h>
+
+#include "ringkernel/graph.hpp"
+#include "ringkernel/ops.hpp"
+
+namespace ringkernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view dense = R"(
+# A layer, and what it is made of.
+%x = Input() {name: "image \"x\"", rank: 2, shape: [1, 4], hidden: false} : Tensor<f32, [1, 4]>
+%w = ConstTensor([[1, -2.5], [3e1, 4],
+                  [0.5, 6.0E-1], [7, 8,],]) : Tensor<f32, [4, 2]>
+%2 = MatMul(%x, %w) : Tensor<f32, [1, 2]>   # a number, or a name
+%b = ConstF32(1.5) {} : Tensor<f32, []>
+%4 = BinOp(Add, %2, %b) : Tensor<f32, [1, 2]>
+%same = %4
+%5 = Relu(%same) : Tensor<f32, [1, 2]>
+%i = ConstTensor([0, 1]) : Tensor<i64, [2]>
+%6 = Gather(%w, %i) : Tensor<f32, [2, 2]>
+outputs: %5, %6, %4,
+)";
+
+TEST(GraphText, DescribesAGraph) {
+  const Graph graph = Graph::parse("dense", dense).value();
+  EXPECT_EQ(graph.name(), "dense");
+  EXPECT_EQ(graph.op_count(), 4u);
+  ASSERT_EQ(graph.nodes().size(), 8u);
+  EXPECT_THAT(graph.inputs(), ElementsAre(TensorDesc{DType::f32, {1, 4}}));
+  EXPECT_THAT(graph.outputs(), ElementsAre(5u, 7u, 4u));
+  const auto& weights = std::get<Graph::Constant>(graph.nodes()[1].what).bytes;
+  std::vector<float> floats(8);
+  ASSERT_EQ(weights.size(), floats.size() * sizeof(float));
+  std::memcpy(floats.data(), weights.data(), weights.size());
+  EXPECT_THAT(floats, ElementsAre(1, -2.5f, 30, 4, 0.5f, 0.6f, 7, 8));
+  const auto& sum = std::get<Graph::Step>(graph.nodes()[4].what);
+  EXPECT_EQ(sum.op, Op::add);
+  EXPECT_THAT(std::span(sum.inputs).first(sum.input_count), ElementsAre(2u, 3u));
+  EXPECT_EQ(std::get<Graph::Step>(graph.nodes()[5].what).inputs[0], 4u) << "through %same";
+}
+
+TEST(GraphText, HasConstantsOfEachType) {
+  const Graph graph = Graph::parse("constants",
+                                   "%0 = ConstI64(-9223372036854775808) : Tensor<i64, []>\n"
+                                   "%1 = ConstI32(7) : Tensor<i32, []>\n"
+                                   "%2 = ConstTensor([[[1], [2]]]) : Tensor<i32, [1, 2, 1]>\n"
+                                   "%3 = ConstF32(-1e-3) : Tensor<f32, []>\n"
+                                   "outputs: %0, %1, %2, %3")
+                          .value();
+  const auto bytes = [&](std::size_t node) {
+    return std::get<Graph::Constant>(graph.nodes()[node].what).bytes;
+  };
+  std::int64_t lowest = 0;
+  std::memcpy(&lowest, bytes(0).data(), 8);
+  EXPECT_EQ(lowest, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(bytes(2).size(), 8u);
+  EXPECT_EQ(graph.nodes()[2].desc.shape, (Shape{1, 2, 1}));
+  float small = 0;
+  std::memcpy(&small, bytes(3).data(), 4);
+  EXPECT_EQ(small, -1e-3f);
+}
+
+struct Refusal {
+  std::string_view text;
+  Errc code;
+  const char* detail;
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.text; }
+
+class GraphTextRefusal : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(GraphTextRefusal, SaysWhereAndWhy) {
+  const Result<Graph> graph = Graph::parse("g", GetParam().text);
+  ASSERT_FALSE(graph);
+  EXPECT_TRUE(graph.error() == GetParam().code) << graph.error().text();
+  EXPECT_THAT(graph.error().detail, HasSubstr(GetParam().detail));
+  EXPECT_TRUE(graph.error().detail.starts_with("line ")) << graph.error().text();
+}
+
+#define X "%x = Input() : Tensor<f32, [2, 3]>\n"
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, GraphTextRefusal,
+    ::testing::Values(
+        Refusal{"", Errc::invalid_argument, "line 1, column 1: expected a definition or 'outputs'"},
+        Refusal{X, Errc::invalid_argument, "line 2, column 1: expected a definition or 'outputs'"},
+        Refusal{X "outputs %x", Errc::invalid_argument, "line 2, column 9: expected ':'"},
+        Refusal{X "outputs: %x more", Errc::invalid_argument, "column 13: expected the end"},
+        Refusal{X "outputs: %y", Errc::undefined_output, "line 2, column 10: %y"},
+        Refusal{X "%y = Relu(%z) : Tensor<f32, [2, 3]>\noutputs: %y", Errc::undefined_value,
+                "line 2, column 6: %z"},
+        Refusal{X "%y = Relu(%y) : Tensor<f32, [2, 3]>\noutputs: %y", Errc::undefined_value, "%y"},
+        Refusal{X "%y = %z\noutputs: %y", Errc::undefined_value, "line 2, column 6: %z"},
+        Refusal{X X "outputs: %x", Errc::redefined_value, "line 2, column 1: %x"},
+        Refusal{X "%y = Relu(%x)\noutputs: %y", Errc::invalid_argument,
+                "line 3, column 1: expected ':'"},
+        Refusal{X "%y = Relu(%x) : Tensor<f32, [3, 2]>\noutputs: %y", Errc::dimension_mismatch,
+                "line 2, column 6: declared f32[3, 2], is f32[2, 3]"},
+        Refusal{X "%y = Relu(%x) : Tensor<i32, [2, 3]>\noutputs: %y", Errc::dtype_mismatch,
+                "declared i32[2, 3], is f32[2, 3]"},
+        Refusal{X "%y = MatMul(%x, %x) : Tensor<f32, [2, 2]>\noutputs: %y",
+                Errc::dimension_mismatch, "graph 'g', op 0: "},
+        Refusal{X "%y = Softmax(%x) : Tensor<f32, [2, 3]>", Errc::unsupported_operation,
+                "line 2, column 6: no op has the name 'Softmax'"},
+        Refusal{X "%y = Add(%x) : Tensor<f32, [2, 3]>", Errc::arity_mismatch, "line 2"},
+        Refusal{"%x = Input(%x) : Tensor<f32, [1]>", Errc::invalid_argument, "expected ')'"},
+        Refusal{"%x = Input() : Tensor<f64, [1]>", Errc::invalid_dtype, "line 1, column 23: f64"},
+        Refusal{"%x = Input() : Tensor<f16, [1]>", Errc::invalid_argument, "'f32', 'i32' or 'i64'"},
+        Refusal{"%x = Input() : Matrix<f32, [1]>", Errc::invalid_argument, "expected 'Tensor'"},
+        Refusal{"%x = Input() : Tensor<f32, [?]>", Errc::invalid_argument, "expected an extent"},
+        Refusal{"%x = Input() : Tensor<f32, [0]>", Errc::invalid_dimension, "line 1, column 28"},
+        Refusal{"%x = Input() : Tensor<f32, [1,1,1,1,1,1,1,1,1]>", Errc::rank_mismatch,
+                "9 extents"},
+        Refusal{"%x = Input() {name: \"x} : Tensor<f32, [1]>", Errc::invalid_argument,
+                "expected a string that ends"},
+        Refusal{"%x = Input() {name \"x\"} : Tensor<f32, [1]>", Errc::invalid_argument,
+                "expected ':'"},
+        Refusal{"%x = Input() {name: x} : Tensor<f32, [1]>", Errc::invalid_argument,
+                "expected a value"},
+        Refusal{"%x = ConstTensor([[1, 2], [3]]) : Tensor<f32, [2, 2]>", Errc::ragged_literal,
+                "line 1, column 27: a list of 1 beside one of 2"},
+        Refusal{"%x = ConstTensor([[1, 2], 3]) : Tensor<f32, [2, 2]>", Errc::invalid_argument,
+                "expected a list"},
+        Refusal{"%x = ConstTensor([1, [2]]) : Tensor<f32, [2]>", Errc::invalid_argument,
+                "expected a number, found '['"},
+        Refusal{"%x = ConstTensor([[[[[[[[[1]]]]]]]]]) : Tensor<f32, [1]>", Errc::invalid_argument,
+                "at most 8 lists"},
+        Refusal{"%x = ConstTensor([]) : Tensor<f32, [1]>", Errc::invalid_dimension, "line 1"},
+        Refusal{"%x = ConstTensor([1, 2]) : Tensor<f32, [3]>", Errc::constant_mismatch,
+                "elements of shape [2] for f32[3]"},
+        Refusal{"%x = ConstTensor(1) : Tensor<f32, []>", Errc::invalid_argument, "expected '['"},
+        Refusal{"%x = ConstTensor([1.5]) : Tensor<i32, [1]>", Errc::constant_mismatch,
+                "1.5 as an element of i32[1]"},
+        Refusal{"%x = ConstTensor([2147483648]) : Tensor<i32, [1]>", Errc::constant_mismatch,
+                "2147483648 as an element"},
+        Refusal{"%x = ConstTensor([1e39]) : Tensor<f32, [1]>", Errc::constant_mismatch, "1e39"},
+        Refusal{"%x = ConstTensor([nan]) : Tensor<f32, [1]>", Errc::invalid_argument,
+                "expected a number"},
+        Refusal{"%x = ConstI64(1) : Tensor<i32, []>", Errc::constant_mismatch,
+                "ConstI64 for i32[]"},
+        Refusal{"%x = ConstF64(1) : Tensor<f32, []>", Errc::invalid_argument, "'ConstTensor'"},
+        Refusal{"%x = ConstF32([1]) : Tensor<f32, []>", Errc::invalid_argument,
+                "expected a number"}));
+
+#undef X
+
+}  // namespace
+}  // namespace ringkernel
