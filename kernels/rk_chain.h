@@ -1,8 +1,10 @@
 /// Chains: elementwise f32 ops of a graph that hand their values on in vectors, not by memory.
 ///
 /// A chain is a run of commands, each but the last with an output of place RK_PLACE_CHAIN
-/// (protocol/command.h). All of them are done for 64 elements before the next 64 are loaded. A
-/// vector op rounds each element as the op by itself does, so the results have the same bits.
+/// (protocol/command.h). It starts with a tensor of the outputs' shape; each command computes on
+/// the value so far and, if its op has two inputs, on one operand more. All of them are done for
+/// 128 elements before the next 128 are loaded. A vector op rounds each element as the op by itself
+/// does, so the results have the same bits.
 #ifndef RINGKERNEL_RK_CHAIN_H
 #define RINGKERNEL_RK_CHAIN_H
 
@@ -10,24 +12,28 @@
 
 #include "ops/elementwise.cl"
 
-/// What a command of the chain computes on: RK_INPUT_<how> for each input.
-#define RK_INPUT_NONE 0u  /* the op has no such input */
-#define RK_INPUT_CHAIN 1u /* the value of the command before */
-#define RK_INPUT_WHOLE 2u /* a tensor of the output's shape */
+/// How a command reads its other operand.
+#define RK_INPUT_NONE 0u  /* its op has one input */
+#define RK_INPUT_CHAIN 1u /* the value so far */
+#define RK_INPUT_WHOLE 2u /* a tensor of the outputs' shape */
 #define RK_INPUT_ROW 3u   /* one that repeats for each row */
 #define RK_INPUT_ONE 4u   /* one element */
 
+/// Beside the id of an op: the value so far is its second input.
+#define RK_LINK_SWAPPED 0x10000u
+
 typedef struct rk_link {
-  rk_u32 op;
-  rk_u32 how[2];
-  RK_GLOBAL const rk_f32* from[2];
+  rk_u32 op; /* and RK_LINK_SWAPPED */
+  rk_u32 how;
+  RK_GLOBAL const rk_f32* from;
 } rk_link;
 
 typedef struct rk_chain {
+  RK_GLOBAL const rk_f32* start;
   rk_link links[RK_CHAIN_COMMANDS_MAX];
   rk_u32 count;
   rk_u64 elements;
-  rk_u64 row; /* elements of the inputs that repeat, or all */
+  rk_u64 row; /* elements of the operands that repeat, or all */
   RK_GLOBAL rk_f32* output;
 } rk_chain;
 
@@ -69,10 +75,7 @@ RK_INLINE rk_u32 rk_chain_bind_link(rk_message* message, rk_op_args* args, rk_ch
   if (fault != RK_FAULT_NONE) return fault;
   message->fault_detail = command->op;
   if (!rk_op_chains(command->op)) return RK_FAULT_bad_command;
-  rk_link* link = &chain->links[chain->count];
-  link->op = command->op;
-  link->how[1] = RK_INPUT_NONE;
-  rk_u32 leads = 0; /* an input that goes through all elements, and on with the chain */
+  rk_u32 how[2] = {RK_INPUT_NONE, RK_INPUT_NONE};
   for (rk_u32 input = 0; input < command->input_count; ++input) {
     RK_GLOBAL const rk_operand* operand = &command->inputs[input];
     if (operand->place == RK_PLACE_CHAIN) {
@@ -80,37 +83,42 @@ RK_INLINE rk_u32 rk_chain_bind_link(rk_message* message, rk_op_args* args, rk_ch
       if (chain->count == 0 || operand->dtype != RK_DTYPE_F32 ||
           !rk_same_shape(operand, &command->output))
         return RK_FAULT_bad_operand;
-      link->how[input] = RK_INPUT_CHAIN;
-      leads = 1;
+      how[input] = RK_INPUT_CHAIN;
       continue;
     }
     const rk_u32 bad = rk_bind_input(message, args, input, RK_TYPES_f32);
     if (bad != RK_FAULT_NONE) return bad;
-    link->from[input] = args->inputs[input];
-    link->how[input] = rk_chain_input(&command->output, operand, &chain->row);
     message->fault_detail = command->op;
-    if (link->how[input] == RK_INPUT_NONE) return RK_FAULT_bad_shape;
-    if (chain->count == 0 && link->how[input] == RK_INPUT_WHOLE) leads = 1;
+    how[input] = rk_chain_input(&command->output, operand, &chain->row);
+    if (how[input] == RK_INPUT_NONE) return RK_FAULT_bad_shape;
   }
-  ++chain->count;
-  return leads ? RK_FAULT_NONE : RK_FAULT_bad_shape;
+  const rk_u32 leads = chain->count == 0 ? RK_INPUT_WHOLE : RK_INPUT_CHAIN;
+  const rk_u32 lead = how[0] == leads ? 0 : 1;
+  if (how[lead] != leads) return RK_FAULT_bad_shape;
+  if (chain->count == 0) chain->start = args->inputs[lead];
+  rk_link* link = &chain->links[chain->count++];
+  link->op = command->op | (lead == 0 ? 0 : RK_LINK_SWAPPED);
+  link->how = how[1 - lead];
+  link->from = link->how >= RK_INPUT_WHOLE ? args->inputs[1 - lead] : 0;
+  return RK_FAULT_NONE;
 }
 
-/// The chain's result may be one of its inputs, element for element, but not otherwise share words
-/// with one, which is read again after they are written.
+RK_INLINE rk_u32 rk_chain_overlaps(const rk_chain* chain, RK_GLOBAL const rk_f32* from,
+                                   rk_u64 words) {
+  return from < chain->output + chain->elements && chain->output < from + words;
+}
+
+/// The chain's result may be one of its operands, element for element, but not otherwise share
+/// words with one, which is read again after they are written.
 RK_INLINE rk_u32 rk_chain_is_separate(const rk_chain* chain) {
+  const rk_u64 all = chain->elements;
+  if (chain->start != chain->output && rk_chain_overlaps(chain, chain->start, all)) return 0;
   for (rk_u32 i = 0; i < chain->count; ++i) {
-    for (rk_u32 input = 0; input < 2; ++input) {
-      const rk_u32 how = chain->links[i].how[input];
-      if (how == RK_INPUT_NONE || how == RK_INPUT_CHAIN) continue;
-      RK_GLOBAL const rk_f32* from = chain->links[i].from[input];
-      const rk_u64 words = how == RK_INPUT_WHOLE ? chain->elements
-                           : how == RK_INPUT_ROW ? chain->row
-                                                 : 1;
-      const rk_u32 overlaps =
-          from < chain->output + chain->elements && chain->output < from + words;
-      if (overlaps && !(how == RK_INPUT_WHOLE && from == chain->output)) return 0;
-    }
+    const rk_link* link = &chain->links[i];
+    if (link->how == RK_INPUT_NONE || link->how == RK_INPUT_CHAIN) continue;
+    if (link->how == RK_INPUT_WHOLE && link->from == chain->output) continue;
+    const rk_u64 repeats = link->how == RK_INPUT_ROW ? chain->row : 1;
+    if (rk_chain_overlaps(chain, link->from, link->how == RK_INPUT_WHOLE ? all : repeats)) return 0;
   }
   return 1;
 }
@@ -119,6 +127,7 @@ RK_INLINE rk_u32 rk_chain_is_separate(const rk_chain* chain) {
 RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* chain,
                                RK_GLOBAL const rk_command* first, rk_u32 count) {
   RK_GLOBAL const rk_operand* out = &first->output;
+  chain->start = 0;
   chain->count = 0;
   chain->row = 0;
   for (rk_u32 i = 0; i < count && i < RK_CHAIN_COMMANDS_MAX; ++i) {
@@ -164,56 +173,59 @@ RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 valu
   for (rk_u64 i = 0; i < count; ++i) to[i] = elements[i];
 }
 
-#define RK_CHAIN_OP(name, expression)                \
-  case RK_OP_ID_##name:                              \
-    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { \
-      const rk_f32x16 zero = rk_splat16(0.0f);       \
-      const rk_f32x16 x = in[0][v];                  \
-      const rk_f32x16 y = in[1][v];                  \
-      (void)zero;                                    \
-      (void)y;                                       \
-      value[v] = expression;                         \
-    }                                                \
+#define RK_CHAIN_CASE(code, expression, first, second) \
+  case code:                                           \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {   \
+      const rk_f32x16 zero = rk_splat16(0.0f);         \
+      const rk_f32x16 x = first[v];                    \
+      const rk_f32x16 y = second[v];                   \
+      (void)zero;                                      \
+      (void)y;                                         \
+      value[v] = expression;                           \
+    }                                                  \
     break;
+
+#define RK_CHAIN_UNARY(name, expression) RK_CHAIN_CASE(RK_OP_ID_##name, expression, value, value)
+
+#define RK_CHAIN_BINARY(name, expression)                  \
+  RK_CHAIN_CASE(RK_OP_ID_##name, expression, value, other) \
+  RK_CHAIN_CASE(RK_OP_ID_##name | RK_LINK_SWAPPED, expression, other, value)
 
 /// All of the chain for VECTORS vectors from `element` on, which stand at `column` of their row.
 /// `count` elements of the last vector are there.
-#define RK_CHAIN_BLOCK(name, VECTORS)                                                       \
-  RK_INLINE void name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) { \
-    enum { vectors = VECTORS };                                                             \
-    rk_f32x16 value[vectors];                                                               \
-    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { value[v] = rk_splat16(0.0f); }         \
-    for (rk_u32 i = 0; i < chain->count; ++i) {                                             \
-      const rk_link* link = &chain->links[i];                                               \
-      rk_f32x16 in[2][vectors];                                                             \
-      RK_UNROLL for (rk_u32 input = 0; input < 2; ++input) {                                \
-        const rk_u32 how = link->how[input];                                                \
-        RK_GLOBAL const rk_f32* from = link->from[input];                                   \
-        const rk_u64 offset = how == RK_INPUT_ROW ? column : element;                       \
-        RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                    \
-          if (how == RK_INPUT_CHAIN)                                                        \
-            in[input][v] = value[v];                                                        \
-          else if (how == RK_INPUT_NONE)                                                    \
-            in[input][v] = rk_splat16(0.0f);                                                \
-          else if (how == RK_INPUT_ONE)                                                     \
-            in[input][v] = rk_splat16(from[0]);                                             \
-          else                                                                              \
-            in[input][v] = rk_chain_load(from + offset + v * RK_WIDTH, count);              \
-        }                                                                                   \
-      }                                                                                     \
-      switch (link->op) {                                                                   \
-        RK_NUMERIC_OPS(RK_CHAIN_OP)                                                         \
-        RK_BINARY_OPS(RK_CHAIN_OP)                                                          \
-        RK_UNARY_OPS(RK_CHAIN_OP)                                                           \
-        default: break;                                                                     \
-      }                                                                                     \
-    }                                                                                       \
-    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                        \
-      rk_chain_store(chain->output + element + v * RK_WIDTH, count, value[v]);              \
-    }                                                                                       \
+#define RK_CHAIN_BLOCK(name, VECTORS)                                                            \
+  RK_INLINE void name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) {      \
+    enum { vectors = VECTORS };                                                                  \
+    rk_f32x16 value[vectors];                                                                    \
+    rk_f32x16 other[vectors];                                                                    \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
+      value[v] = other[v] = rk_chain_load(chain->start + element + v * RK_WIDTH, count);         \
+    }                                                                                            \
+    for (rk_u32 i = 0; i < chain->count; ++i) {                                                  \
+      const rk_link* link = &chain->links[i];                                                    \
+      if (link->how == RK_INPUT_ONE) {                                                           \
+        RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { other[v] = rk_splat16(link->from[0]); } \
+      } else if (link->how == RK_INPUT_CHAIN) {                                                  \
+        RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { other[v] = value[v]; }                  \
+      } else if (link->how != RK_INPUT_NONE) {                                                   \
+        const rk_u64 offset = link->how == RK_INPUT_ROW ? column : element;                      \
+        RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                         \
+          other[v] = rk_chain_load(link->from + offset + v * RK_WIDTH, count);                   \
+        }                                                                                        \
+      }                                                                                          \
+      switch (link->op) {                                                                        \
+        RK_NUMERIC_OPS(RK_CHAIN_BINARY)                                                          \
+        RK_BINARY_OPS(RK_CHAIN_BINARY)                                                           \
+        RK_UNARY_OPS(RK_CHAIN_UNARY)                                                             \
+        default: break;                                                                          \
+      }                                                                                          \
+    }                                                                                            \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
+      rk_chain_store(chain->output + element + v * RK_WIDTH, count, value[v]);                   \
+    }                                                                                            \
   }
 
-#define RK_CHAIN_VECTORS 4u
+#define RK_CHAIN_VECTORS 8u
 
 RK_CHAIN_BLOCK(rk_chain_vectors, RK_CHAIN_VECTORS)
 RK_CHAIN_BLOCK(rk_chain_vector, 1u)
