@@ -130,7 +130,7 @@ RK_INLINE void rk_product_hint(const rk_product_ahead* ahead, rk_u64 piece) {
 RK_PRODUCT_TILE(rk_product_tile, RK_TILE_ROWS, , rk_load16_private)
 RK_PRODUCT_TILE(rk_product_tile_few, RK_TILE_ROWS_FEW, , rk_load16_private)
 RK_PRODUCT_TILE(rk_product_tile_row, 1, , rk_load16_private)
-RK_PRODUCT_TILE(rk_product_tile_row_unpacked, 1, RK_GLOBAL, rk_load16)
+RK_PRODUCT_TILE(rk_product_tile_row_unpacked, 1, RK_GLOBAL, rk_load16_near)
 
 /// Packs the part of A block by block, RK_PANEL apart, RK_BLOCK_DEPTH from row to row.
 RK_INLINE void rk_product_pack_a(const rk_product* product, const rk_product_part* part,
@@ -157,13 +157,13 @@ RK_INLINE void rk_product_pack_b(const rk_product_block* block, RK_GLOBAL const 
   for (rk_u64 row = 0; row < block->depth; ++row) {
     if (block->width == RK_TILE_COLUMNS) {
       RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
-        rk_store16_private(panel + v, rk_load16(from + v));
+        rk_store16_private(panel + v, rk_load16_near(from + v));
       }
     } else {
       const rk_u64 left = (rk_u64)(end - from);
       for (rk_u64 v = 0; v < RK_TILE_COLUMNS; v += 16) {
         if (v + 16 <= left) {
-          rk_store16_private(panel + v, rk_load16(from + v));
+          rk_store16_private(panel + v, rk_load16_near(from + v));
         } else {
           for (rk_u64 i = v; i < v + 16; ++i) panel[i] = i < left ? from[i] : 0.0f;
         }
@@ -179,8 +179,8 @@ RK_INLINE void rk_product_begin(const rk_product_block* block, RK_GLOBAL const r
                                 rk_u64 rows, rk_f32* totals) {
   const rk_u64 loaded = block->is_new ? 0 : block->width;
   for (rk_u64 r = 0; r < rows; ++r) {
-    for (rk_u64 v = 0; v < RK_TILE_COLUMNS; v += 16) {
-      rk_store16_private(totals + v, v + 16 <= loaded ? rk_load16(c + v) : rk_splat16(0.0f));
+    RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+      rk_store16_private(totals + v, v + 16 <= loaded ? rk_load16_near(c + v) : rk_splat16(0.0f));
     }
     for (rk_u64 i = loaded / 16 * 16; i < loaded; ++i) totals[i] = c[i];
     c += block->stride;
@@ -192,9 +192,10 @@ RK_INLINE void rk_product_begin(const rk_product_block* block, RK_GLOBAL const r
 RK_INLINE void rk_product_end(const rk_product_block* block, RK_GLOBAL rk_f32* c, rk_u64 rows,
                               const rk_f32* totals) {
   for (rk_u64 r = 0; r < rows; ++r) {
-    rk_u64 i = 0;
-    for (; i + 16 <= block->width; i += 16) rk_store16(c + i, rk_load16_private(totals + i));
-    for (; i < block->width; ++i) c[i] = totals[i];
+    RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+      if (v + 16 <= block->width) rk_store16_near(c + v, rk_load16_private(totals + v));
+    }
+    for (rk_u64 i = block->width / 16 * 16; i < block->width; ++i) c[i] = totals[i];
     c += block->stride;
     totals += RK_TILE_COLUMNS;
   }
