@@ -131,8 +131,26 @@ RK_INLINE rk_f32x16 rk_load16(__global const rk_f32* from) { return vload16(0, f
 RK_INLINE void rk_store16(__global rk_f32* to, rk_f32x16 value) { vstore16(value, 0, to); }
 RK_INLINE rk_f32x16 rk_fma16(rk_f32x16 a, rk_f32x16 b, rk_f32x16 c) { return fma(a, b, c); }
 RK_INLINE rk_f32 rk_fma(rk_f32 a, rk_f32 b, rk_f32 c) { return fma(a, b, c); }
-RK_INLINE rk_f32x16 rk_load16_private(const rk_f32* from) { return vload16(0, from); }
-RK_INLINE void rk_store16_private(rk_f32* to, rk_f32x16 value) { vstore16(value, 0, to); }
+// PoCL makes several narrow accesses of vload16 and vstore16. Streams from memory are the faster
+// for it (relu by 12 %, gather by 30 %); what lies in a cache is not and takes one access.
+typedef float16 __attribute__((aligned(4), may_alias)) rk_packed16;
+RK_INLINE rk_f32x16 rk_load16_near(__global const rk_f32* from) {
+  return *(__global const rk_packed16*)from;
+}
+RK_INLINE void rk_store16_near(__global rk_f32* to, rk_f32x16 value) {
+  *(__global rk_packed16*)to = value;
+}
+RK_INLINE rk_f32x16 rk_load16_private(const rk_f32* from) { return *(const rk_packed16*)from; }
+RK_INLINE void rk_store16_private(rk_f32* to, rk_f32x16 value) { *(rk_packed16*)to = value; }
+/// a[0] b[0] a[1] b[1] ..., of the lower and of the upper halves.
+RK_INLINE rk_f32x16 rk_interleave_low16(rk_f32x16 a, rk_f32x16 b) {
+  return (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6,
+                   b.s6, a.s7, b.s7);
+}
+RK_INLINE rk_f32x16 rk_interleave_high16(rk_f32x16 a, rk_f32x16 b) {
+  return (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se,
+                   b.se, a.sf, b.sf);
+}
 RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
   const float8 eight = lanes.lo + lanes.hi;
   const float4 four = eight.lo + eight.hi;
@@ -156,6 +174,7 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return as_float16(bits); }
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <utility>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -297,6 +316,17 @@ struct rk_simd {
   }
   static void store(rk_f32* to, T vector) { std::memcpy(to, &vector, sizeof vector); }
   static T where_greater(T x, T y, T yes, T no) { return x > y ? yes : no; }
+  template <size_t first, size_t... i>
+  static T interleave_from(T a, T b, std::index_sequence<i...>) {
+    return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * sizeof...(i))...);
+  }
+  static constexpr size_t lanes = sizeof(T) / sizeof(rk_f32);
+  static T interleave_low(T a, T b) {
+    return interleave_from<0>(a, b, std::make_index_sequence<lanes>());
+  }
+  static T interleave_high(T a, T b) {
+    return interleave_from<lanes / 2>(a, b, std::make_index_sequence<lanes>());
+  }
   static T fma(T a, T b, T c) {
     // GCC turns a loop of fmaf over the lanes into scalar code; the intrinsics give the same bits.
 #if defined(__AVX512F__)
@@ -327,6 +357,12 @@ struct rk_simd<rk_pair<Half>> {
     Part::store(to, pair.low);
     Part::store(to + half_lanes, pair.high);
   }
+  static Pair interleave_low(Pair a, Pair b) {
+    return {Part::interleave_low(a.low, b.low), Part::interleave_high(a.low, b.low)};
+  }
+  static Pair interleave_high(Pair a, Pair b) {
+    return {Part::interleave_low(a.high, b.high), Part::interleave_high(a.high, b.high)};
+  }
   static Pair where_greater(Pair x, Pair y, Pair yes, Pair no) {
     return {Part::where_greater(x.low, y.low, yes.low, no.low),
             Part::where_greater(x.high, y.high, yes.high, no.high)};
@@ -349,8 +385,16 @@ using rk_f32x16 = rk_pair<rk_pair<rk_vector>>;
 RK_INLINE rk_f32x16 rk_splat16(rk_f32 value) { return rk_simd<rk_f32x16>::splat(value); }
 RK_INLINE rk_f32x16 rk_load16(const rk_f32* from) { return rk_simd<rk_f32x16>::load(from); }
 RK_INLINE void rk_store16(rk_f32* to, rk_f32x16 value) { rk_simd<rk_f32x16>::store(to, value); }
+RK_INLINE rk_f32x16 rk_load16_near(const rk_f32* from) { return rk_load16(from); }
+RK_INLINE void rk_store16_near(rk_f32* to, rk_f32x16 value) { rk_store16(to, value); }
 RK_INLINE rk_f32x16 rk_load16_private(const rk_f32* from) { return rk_load16(from); }
 RK_INLINE void rk_store16_private(rk_f32* to, rk_f32x16 value) { rk_store16(to, value); }
+RK_INLINE rk_f32x16 rk_interleave_low16(rk_f32x16 a, rk_f32x16 b) {
+  return rk_simd<rk_f32x16>::interleave_low(a, b);
+}
+RK_INLINE rk_f32x16 rk_interleave_high16(rk_f32x16 a, rk_f32x16 b) {
+  return rk_simd<rk_f32x16>::interleave_high(a, b);
+}
 RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
   rk_f32 sums[16];
   rk_store16(sums, lanes);

@@ -4,10 +4,12 @@
 /// sum starts at +0 and takes one fma for each k, ascending; the element starts at +0 and takes one
 /// addition for each block, ascending. How rows and columns are tiled changes no bit.
 ///
-/// For each block of K, some hundred rows of A are packed side by side and stay in the second
-/// cache; a strip of B, a few vectors of columns, is packed, zero-padded to whole vectors, and
-/// stays in the nearest cache while the rows pass by. One row alone gains nothing from packing B.
-/// Both are on the stack, 140 KiB.
+/// Several blocks of K are packed at a time. Of A some rows, which stay in the second cache. Of B a
+/// strip of a few vectors of columns, one block after the other, which stays in the nearest cache
+/// while the rows pass by; one row alone gains nothing from packing it. The elements of the strip
+/// are held beside them, line by line, and meet C only before the first and after the last of
+/// these blocks: rows of C lie far apart, and at powers of two share a few sets of the caches. All
+/// of it is on the stack, 424 KiB.
 #ifndef RINGKERNEL_OPS_PRODUCT_H
 #define RINGKERNEL_OPS_PRODUCT_H
 
@@ -15,10 +17,15 @@
 #include "ops/window.h"
 
 #define RK_BLOCK_DEPTH 128u
-#define RK_BLOCK_ROWS 240u
-#define RK_BLOCK_COLUMNS 512u
+#define RK_HELD_BLOCKS 4u
+#define RK_HELD_DEPTH (RK_HELD_BLOCKS * RK_BLOCK_DEPTH)
+#define RK_HELD_ROWS 192u
+#if RK_HELD_ROWS % RK_TILE_ROWS != 0
+#error "Rows are held in whole tiles."
+#endif
+#define RK_PANEL (RK_HELD_ROWS * RK_BLOCK_DEPTH) /* one block of A, packed */
 #define RK_LINE_ALIGNED __attribute__((aligned(64)))
-#define RK_TILE_COLUMNS (RK_TILE_VECTORS * 16)
+#define RK_TILE_COLUMNS ((rk_u64)RK_TILE_VECTORS * 16)
 
 /// All dense and row-major.
 typedef struct rk_product {
@@ -34,60 +41,86 @@ typedef struct rk_product {
 
 RK_INLINE rk_u64 rk_least(rk_u64 a, rk_u64 b) { return a < b ? a : b; }
 
-/// What the loops over one block of K share.
-typedef struct rk_product_block {
-  rk_u64 row;   /* first row of the packed ones */
+/// The part of A that is packed.
+typedef struct rk_product_part {
+  rk_u64 row;   /* first row */
   rk_u64 rows;  /* how many */
   rk_u64 k;     /* first k */
   rk_u64 depth; /* how many */
+} rk_product_part;
+
+/// One block of K in a strip of columns.
+typedef struct rk_product_block {
+  RK_GLOBAL const rk_f32* b;      /* its first row in the strip */
+  RK_GLOBAL const rk_f32* next_b; /* that of the block packed next */
+  RK_GLOBAL rk_f32* c;            /* the part's first row in the strip */
+  rk_u64 stride;                  /* from row to row of B and of C */
+  rk_u64 width;                   /* columns that there are, up to RK_TILE_COLUMNS */
+  rk_u64 depth;
+  rk_u32 begins; /* first of those held */
+  rk_u32 ends;   /* last of those held */
+  rk_u32 is_new; /* nothing is in C yet */
 } rk_product_block;
 
-/// Where a tile's sums go: they are added to C, which the first block finds zero.
-typedef struct rk_product_target {
-  RK_GLOBAL rk_f32* c;
-  rk_u64 stride;
-  rk_u64 width; /* columns that there are, up to RK_TILE_COLUMNS */
-  rk_u32 is_first;
-} rk_product_target;
+/// A tile takes a block of K in pieces. With each it hints at a share of what is needed soon: all
+/// hints at once would wait for each other.
+#define RK_PIECE 16u
+#define RK_PIECES (RK_BLOCK_DEPTH / RK_PIECE)
 
-/// Adds 16 neighbouring sums, or as many as there are columns from `column` on.
-RK_INLINE void rk_product_add(const rk_product_target* target, rk_u64 row, rk_u64 column,
-                              rk_f32x16 sum) {
-  RK_GLOBAL rk_f32* to = target->c + row * target->stride + column;
-  if (column + 16 <= target->width) {
-    rk_store16(to, (target->is_first ? rk_splat16(0.0f) : rk_load16(to)) + sum);
-    return;
+typedef struct rk_product_ahead {
+  RK_GLOBAL const rk_f32* b; /* RK_PIECES rows of the block packed next */
+  RK_GLOBAL rk_f32* c;       /* the next tile's rows */
+  rk_u64 stride;
+  rk_u32 is_b_wanted;
+  rk_u32 is_c_wanted;
+} rk_product_ahead;
+
+RK_INLINE void rk_product_hint(const rk_product_ahead* ahead, rk_u64 piece) {
+  if (ahead->is_b_wanted) {
+    RK_GLOBAL const rk_f32* b = ahead->b + piece * ahead->stride;
+    RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+      rk_prefetch_later((rk_const_bytes)(b + v));
+    }
   }
-  rk_f32 sums[16];
-  rk_store16_private(sums, sum);
-  for (rk_u64 i = 0; column + i < target->width; ++i)
-    to[i] = (target->is_first ? 0.0f : to[i]) + sums[i];
+  if (!ahead->is_c_wanted) return;
+  const rk_u64 rows = (RK_TILE_ROWS + RK_PIECES - 1) / RK_PIECES;
+  RK_GLOBAL rk_f32* c = ahead->c + piece * rows * ahead->stride;
+  RK_UNROLL for (rk_u32 r = 0; r < rows; ++r) {
+    RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+      rk_prefetch_write((rk_bytes)(c + r * ahead->stride + v));
+    }
+  }
 }
 
-/// One block of K for ROWS rows and `RK_TILE_VECTORS` vectors. B lies in SPACE memory and is loaded
-/// by `load`.
+/// One block of K for ROWS rows and `RK_TILE_VECTORS` vectors, added to `totals`. B lies in SPACE
+/// memory and is loaded by `load`.
 #define RK_PRODUCT_TILE(name, ROWS, SPACE, load)                                             \
   RK_INLINE void name(const rk_f32* a, SPACE const rk_f32* b, rk_u64 b_stride, rk_u64 depth, \
-                      const rk_product_target* target) {                                     \
+                      const rk_product_ahead* ahead, rk_f32* totals) {                       \
     rk_f32x16 sum[ROWS][RK_TILE_VECTORS];                                                    \
     RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
       RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) sum[r][v] = rk_splat16(0.0f);   \
     }                                                                                        \
-    for (rk_u64 k = 0; k < depth; ++k) {                                                     \
-      rk_f32x16 y[RK_TILE_VECTORS];                                                          \
-      RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                               \
-        y[v] = load(b + k * b_stride + v * 16);                                              \
-      }                                                                                      \
-      RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                          \
-        const rk_f32x16 x = rk_splat16(a[r * RK_BLOCK_DEPTH + k]);                           \
+    for (rk_u64 k = 0; k < depth;) {                                                         \
+      const rk_u64 end = rk_least(k + RK_PIECE, depth);                                      \
+      if (ROWS == RK_TILE_ROWS) rk_product_hint(ahead, k / RK_PIECE);                        \
+      for (; k < end; ++k) {                                                                 \
+        rk_f32x16 y[RK_TILE_VECTORS];                                                        \
         RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                             \
-          sum[r][v] = rk_fma16(x, y[v], sum[r][v]);                                          \
+          y[v] = load(b + k * b_stride + v * 16);                                            \
+        }                                                                                    \
+        RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                        \
+          const rk_f32x16 x = rk_splat16(a[r * RK_BLOCK_DEPTH + k]);                         \
+          RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                           \
+            sum[r][v] = rk_fma16(x, y[v], sum[r][v]);                                        \
+          }                                                                                  \
         }                                                                                    \
       }                                                                                      \
     }                                                                                        \
     RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
       RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                               \
-        rk_product_add(target, r, v * 16, sum[r][v]);                                        \
+        rk_f32* to = totals + r * RK_TILE_COLUMNS + v * 16;                                  \
+        rk_store16_private(to, rk_load16_private(to) + sum[r][v]);                           \
       }                                                                                      \
     }                                                                                        \
   }
@@ -97,116 +130,157 @@ RK_INLINE void rk_product_add(const rk_product_target* target, rk_u64 row, rk_u6
 RK_PRODUCT_TILE(rk_product_tile, RK_TILE_ROWS, , rk_load16_private)
 RK_PRODUCT_TILE(rk_product_tile_few, RK_TILE_ROWS_FEW, , rk_load16_private)
 RK_PRODUCT_TILE(rk_product_tile_row, 1, , rk_load16_private)
-RK_PRODUCT_TILE(rk_product_tile_row_unpacked, 1, RK_GLOBAL, rk_load16)
+RK_PRODUCT_TILE(rk_product_tile_row_unpacked, 1, RK_GLOBAL, rk_load16_near)
 
-/// Packs the block of A, RK_BLOCK_DEPTH apart from row to row.
-RK_INLINE void rk_product_pack_a(const rk_product* product, const rk_product_block* block,
+/// Packs the part of A block by block, RK_PANEL apart, RK_BLOCK_DEPTH from row to row.
+RK_INLINE void rk_product_pack_a(const rk_product* product, const rk_product_part* part,
                                  rk_f32* panel) {
   if (product->is_windowed) {
-    rk_window_pack(&product->window, product->a, block->row, block->rows, block->k, block->depth,
-                   panel, RK_BLOCK_DEPTH);
+    for (rk_u64 k = 0; k < part->depth; k += RK_BLOCK_DEPTH, panel += RK_PANEL)
+      rk_window_pack(&product->window, product->a, part->row, part->rows, part->k + k,
+                     rk_least(part->depth - k, RK_BLOCK_DEPTH), panel, RK_BLOCK_DEPTH);
     return;
   }
-  RK_GLOBAL const rk_f32* from = product->a + block->row * product->depth + block->k;
-  for (rk_u64 row = 0; row < block->rows; ++row) {
-    rk_copy_private(panel + row * RK_BLOCK_DEPTH, from + row * product->depth, block->depth);
+  RK_GLOBAL const rk_f32* from = product->a + part->row * product->depth + part->k;
+  for (rk_u64 row = 0; row < part->rows; ++row, from += product->depth, panel += RK_BLOCK_DEPTH) {
+    for (rk_u64 k = 0; k < part->depth; k += RK_BLOCK_DEPTH)
+      rk_copy_private(panel + k / RK_BLOCK_DEPTH * RK_PANEL, from + k,
+                      rk_least(part->depth - k, RK_BLOCK_DEPTH));
   }
 }
 
-/// Packs the block's rows of B, RK_TILE_COLUMNS columns each. Columns past the last one hold
-/// whatever follows in B, or zero past its end: their sums are never stored.
-RK_INLINE void rk_product_pack_b(const rk_product* product, const rk_product_block* block,
-                                 rk_u64 column, rk_f32* panel) {
-  const rk_u64 end = product->depth * product->columns;
+/// Packs the block's rows of B. Columns past the last one hold whatever follows, or zero from `end`
+/// on: their sums are never stored.
+RK_INLINE void rk_product_pack_b(const rk_product_block* block, RK_GLOBAL const rk_f32* end,
+                                 rk_f32* panel) {
+  RK_GLOBAL const rk_f32* from = block->b;
   for (rk_u64 row = 0; row < block->depth; ++row) {
-    for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v) {
-      const rk_u64 from = (block->k + row) * product->columns + column + v * 16;
-      rk_f32* to = panel + row * RK_TILE_COLUMNS + v * 16;
-      if (from + 16 <= end) {
-        rk_store16_private(to, rk_load16(product->b + from));
-      } else {
-        for (rk_u64 i = 0; i < 16; ++i) to[i] = from + i < end ? product->b[from + i] : 0.0f;
+    if (block->width == RK_TILE_COLUMNS) {
+      RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+        rk_store16_private(panel + v, rk_load16_near(from + v));
+      }
+    } else {
+      const rk_u64 left = (rk_u64)(end - from);
+      for (rk_u64 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+        if (v + 16 <= left) {
+          rk_store16_private(panel + v, rk_load16_near(from + v));
+        } else {
+          for (rk_u64 i = v; i < v + 16; ++i) panel[i] = i < left ? from[i] : 0.0f;
+        }
       }
     }
+    from += block->stride;
+    panel += RK_TILE_COLUMNS;
   }
 }
 
-/// Fetches what is needed soon: this tile's rows of C, and this tile's share of the next strip of B
-/// and of the next block of A.
-RK_INLINE void rk_product_prefetch(const rk_product* product, const rk_product_block* block,
-                                   rk_u64 column, rk_u64 row) {
-  RK_GLOBAL rk_f32* c = product->c + (block->row + row) * product->columns + column;
-  for (rk_u64 r = 0; r < RK_TILE_ROWS; ++r) {
-    for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v)
-      rk_prefetch_write((rk_bytes)(c + r * product->columns + v * 16));
+/// `rows` rows of elements begin: at zero, or as the blocks before have left them in C.
+RK_INLINE void rk_product_begin(const rk_product_block* block, RK_GLOBAL const rk_f32* c,
+                                rk_u64 rows, rk_f32* totals) {
+  const rk_u64 loaded = block->is_new ? 0 : block->width;
+  for (rk_u64 r = 0; r < rows; ++r) {
+    RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+      rk_store16_private(totals + v, v + 16 <= loaded ? rk_load16_near(c + v) : rk_splat16(0.0f));
+    }
+    for (rk_u64 i = loaded / 16 * 16; i < loaded; ++i) totals[i] = c[i];
+    c += block->stride;
+    totals += RK_TILE_COLUMNS;
   }
-  const rk_u64 b_rows = RK_BLOCK_DEPTH * RK_TILE_ROWS / RK_BLOCK_ROWS + 1;
-  RK_GLOBAL const rk_f32* b = product->b + column + RK_TILE_COLUMNS +
-                              (block->k + row / RK_TILE_ROWS * b_rows) * product->columns;
-  for (rk_u64 r = 0; r < b_rows; ++r) {
-    for (rk_u64 v = 0; v < RK_TILE_VECTORS; ++v)
-      rk_prefetch_later((rk_const_bytes)(b + r * product->columns + v * 16));
-  }
-  if (product->is_windowed) return;
-  const rk_u64 row_lines = RK_BLOCK_DEPTH / 16;
-  const rk_u64 a_lines = RK_TILE_ROWS * row_lines * RK_TILE_COLUMNS / RK_BLOCK_COLUMNS;
-  const rk_u64 first = column % RK_BLOCK_COLUMNS / RK_TILE_COLUMNS * a_lines;
-  RK_GLOBAL const rk_f32* a =
-      product->a + (block->row + row) * product->depth + block->k + RK_BLOCK_DEPTH;
-  for (rk_u64 line = first; line < first + a_lines; ++line)
-    rk_prefetch_later(
-        (rk_const_bytes)(a + line / row_lines * product->depth + line % row_lines * 16));
 }
 
-/// The block's rows of up to RK_TILE_COLUMNS columns.
-RK_INLINE void rk_product_strip(const rk_product* product, const rk_product_block* block,
-                                rk_u64 column, const rk_f32* a_panel) {
-  rk_f32 b_panel[RK_BLOCK_DEPTH * RK_TILE_COLUMNS] RK_LINE_ALIGNED;
-  const rk_u64 stride = product->columns;
+/// `rows` rows of elements go to C.
+RK_INLINE void rk_product_end(const rk_product_block* block, RK_GLOBAL rk_f32* c, rk_u64 rows,
+                              const rk_f32* totals) {
+  for (rk_u64 r = 0; r < rows; ++r) {
+    RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_COLUMNS; v += 16) {
+      if (v + 16 <= block->width) rk_store16_near(c + v, rk_load16_private(totals + v));
+    }
+    for (rk_u64 i = block->width / 16 * 16; i < block->width; ++i) c[i] = totals[i];
+    c += block->stride;
+    totals += RK_TILE_COLUMNS;
+  }
+}
+
+/// One block of K for all rows of the part. B is packed unless there is but one row.
+RK_INLINE void rk_product_rows(const rk_product_block* block, rk_u64 part_rows,
+                               const rk_f32* a_panel, const rk_f32* b_panel, rk_u32 is_b_packed,
+                               rk_f32* totals) {
   const rk_u64 depth = block->depth;
-  rk_product_target target;
-  target.c = product->c + block->row * stride + column;
-  target.stride = stride;
-  target.width = rk_least(stride - column, RK_TILE_COLUMNS);
-  target.is_first = block->k == 0;
-  if (block->rows == 1 && target.width == RK_TILE_COLUMNS) {
-    rk_product_tile_row_unpacked(a_panel, product->b + block->k * stride + column, stride, depth,
-                                 &target);
-    return;
+  rk_product_ahead ahead;
+  ahead.b = block->next_b;
+  ahead.stride = block->stride;
+  rk_u64 rows = 0;
+  for (rk_u64 row = 0; row < part_rows; row += rows) {
+    const rk_u64 left = part_rows - row;
+    rows = left >= RK_TILE_ROWS ? RK_TILE_ROWS : left >= RK_TILE_ROWS_FEW ? RK_TILE_ROWS_FEW : 1;
+    const rk_f32* a = a_panel + row * RK_BLOCK_DEPTH;
+    rk_f32* to = totals + row * RK_TILE_COLUMNS;
+    RK_GLOBAL rk_f32* c = block->c + row * block->stride;
+    if (block->begins) rk_product_begin(block, c, rows, to);
+    ahead.c = c + rows * block->stride;
+    ahead.is_c_wanted =
+        left >= 2 * RK_TILE_ROWS && (block->ends || (block->begins && !block->is_new));
+    ahead.is_b_wanted = row < RK_BLOCK_DEPTH / RK_PIECES * RK_TILE_ROWS;
+    if (rows == RK_TILE_ROWS)
+      rk_product_tile(a, b_panel, RK_TILE_COLUMNS, depth, &ahead, to);
+    else if (rows == RK_TILE_ROWS_FEW)
+      rk_product_tile_few(a, b_panel, RK_TILE_COLUMNS, depth, &ahead, to);
+    else if (is_b_packed)
+      rk_product_tile_row(a, b_panel, RK_TILE_COLUMNS, depth, &ahead, to);
+    else
+      rk_product_tile_row_unpacked(a, block->b, block->stride, depth, &ahead, to);
+    if (block->ends) rk_product_end(block, c, rows, to);
+    ahead.b += RK_PIECES * block->stride;
   }
-  rk_product_pack_b(product, block, column, b_panel);
-  rk_u64 row = 0;
-  for (; row + RK_TILE_ROWS <= block->rows; row += RK_TILE_ROWS) {
-    rk_product_prefetch(product, block, column, row);
-    rk_product_tile(a_panel + row * RK_BLOCK_DEPTH, b_panel, RK_TILE_COLUMNS, depth, &target);
-    target.c += RK_TILE_ROWS * stride;
+}
+
+/// The part's rows of up to RK_TILE_COLUMNS columns; `next_column` begins this lane's next strip.
+RK_INLINE void rk_product_strip(const rk_product* product, const rk_product_part* part,
+                                rk_u64 column, rk_u64 next_column, const rk_f32* a_panel) {
+  rk_f32 b_panel[RK_BLOCK_DEPTH * RK_TILE_COLUMNS] RK_LINE_ALIGNED;
+  rk_f32 totals[RK_HELD_ROWS * RK_TILE_COLUMNS] RK_LINE_ALIGNED;
+  RK_GLOBAL const rk_f32* const end = product->b + product->depth * product->columns;
+  RK_GLOBAL const rk_f32* const part_b = product->b + part->k * product->columns;
+  rk_product_block block;
+  block.b = part_b + column;
+  block.stride = product->columns;
+  block.c = product->c + part->row * block.stride + column;
+  block.width = rk_least(block.stride - column, RK_TILE_COLUMNS);
+  block.is_new = part->k == 0;
+  const rk_u32 is_b_packed = part->rows != 1 || block.width != RK_TILE_COLUMNS;
+  for (rk_u64 k = 0; k < part->depth; k += RK_BLOCK_DEPTH) {
+    block.depth = rk_least(part->depth - k, RK_BLOCK_DEPTH);
+    block.begins = k == 0;
+    block.ends = k + block.depth == part->depth;
+    block.next_b = block.ends ? part_b + next_column : block.b + RK_BLOCK_DEPTH * block.stride;
+    if (is_b_packed) rk_product_pack_b(&block, end, b_panel);
+    rk_product_rows(&block, part->rows, a_panel, b_panel, is_b_packed, totals);
+    block.b = block.next_b;
+    a_panel += RK_PANEL;
   }
-  for (; row + RK_TILE_ROWS_FEW <= block->rows; row += RK_TILE_ROWS_FEW) {
-    rk_product_tile_few(a_panel + row * RK_BLOCK_DEPTH, b_panel, RK_TILE_COLUMNS, depth, &target);
-    target.c += RK_TILE_ROWS_FEW * stride;
-  }
-  for (; row < block->rows; ++row) {
-    rk_product_tile_row(a_panel + row * RK_BLOCK_DEPTH, b_panel, RK_TILE_COLUMNS, depth, &target);
-    target.c += stride;
-  }
+}
+
+/// How many rows are packed at a time: whole tiles, and in the last part hardly fewer.
+RK_INLINE rk_u64 rk_product_part_rows(rk_u64 rows) {
+  if (rows <= RK_HELD_ROWS) return rows;
+  const rk_u64 parts = (rows + RK_HELD_ROWS - 1) / RK_HELD_ROWS;
+  return ((rows - 1) / (parts * RK_TILE_ROWS) + 1) * RK_TILE_ROWS;
 }
 
 /// Computes the strips of columns that are this lane's: every `lanes`th, the first of them being
-/// number `first` over all. A block of C stays in the second cache until it is done.
+/// number `first` over all.
 RK_NOINLINE void rk_product_run(const rk_product* product, const rk_op_args* args, rk_u64 first) {
-  rk_f32 a_panel[RK_BLOCK_ROWS * RK_BLOCK_DEPTH] RK_LINE_ALIGNED;
-  rk_product_block block;
-  for (block.row = 0; block.row < product->rows; block.row += RK_BLOCK_ROWS) {
-    block.rows = rk_least(product->rows - block.row, RK_BLOCK_ROWS);
-    for (rk_u64 begin = 0; begin < product->columns; begin += RK_BLOCK_COLUMNS) {
-      const rk_u64 end = begin + rk_least(product->columns - begin, RK_BLOCK_COLUMNS);
-      for (block.k = 0; block.k < product->depth; block.k += RK_BLOCK_DEPTH) {
-        block.depth = rk_least(product->depth - block.k, RK_BLOCK_DEPTH);
-        rk_product_pack_a(product, &block, a_panel);
-        for (rk_u64 column = begin; column < end; column += RK_TILE_COLUMNS) {
-          if ((first + column / RK_TILE_COLUMNS) % args->lanes == args->lane)
-            rk_product_strip(product, &block, column, a_panel);
-        }
+  rk_f32 a_panel[RK_HELD_BLOCKS * RK_PANEL] RK_LINE_ALIGNED;
+  const rk_u64 part_rows = rk_product_part_rows(product->rows);
+  rk_product_part part;
+  for (part.row = 0; part.row < product->rows; part.row += part_rows) {
+    part.rows = rk_least(product->rows - part.row, part_rows);
+    for (part.k = 0; part.k < product->depth; part.k += RK_HELD_DEPTH) {
+      part.depth = rk_least(product->depth - part.k, RK_HELD_DEPTH);
+      rk_product_pack_a(product, &part, a_panel);
+      for (rk_u64 column = 0; column < product->columns; column += RK_TILE_COLUMNS) {
+        if ((first + column / RK_TILE_COLUMNS) % args->lanes == args->lane)
+          rk_product_strip(product, &part, column, column + args->lanes * RK_TILE_COLUMNS, a_panel);
       }
     }
   }

@@ -11,18 +11,33 @@
 
 #define RK_TILE_SIDE 16u
 
-/// One tile of a matrix that is turned over: output rows and columns are input columns and rows.
-/// It passes through private memory, so that either side is touched a cache line at a time.
-RK_INLINE void rk_turn_tile(RK_GLOBAL rk_f32* to, rk_u64 to_stride, RK_GLOBAL const rk_f32* from,
-                            rk_u64 from_stride, rk_u64 rows, rk_u64 columns) {
-  rk_f32 tile[RK_TILE_SIDE * RK_TILE_SIDE];
-  if (rows == RK_TILE_SIDE && columns == RK_TILE_SIDE) {
-    for (rk_u32 column = 0; column < RK_TILE_SIDE; ++column) {
-      for (rk_u32 row = 0; row < RK_TILE_SIDE; ++row)
-        tile[row * RK_TILE_SIDE + column] = from[column * from_stride + row];
+/// Turns a whole tile over: interleaving rows i and i + 8, four times.
+RK_INLINE void rk_turn_whole_tile(RK_GLOBAL rk_f32* to, rk_u64 to_stride,
+                                  RK_GLOBAL const rk_f32* from, rk_u64 from_stride) {
+  rk_f32x16 x[RK_TILE_SIDE];
+  RK_UNROLL for (rk_u32 i = 0; i < RK_TILE_SIDE; ++i) x[i] = rk_load16_near(from + i * from_stride);
+  RK_UNROLL for (rk_u32 turn = 0; turn < 4; ++turn) {
+    rk_f32x16 y[RK_TILE_SIDE];
+    RK_UNROLL for (rk_u32 i = 0; i < RK_TILE_SIDE / 2; ++i) {
+      y[2 * i] = rk_interleave_low16(x[i], x[i + RK_TILE_SIDE / 2]);
+      y[2 * i + 1] = rk_interleave_high16(x[i], x[i + RK_TILE_SIDE / 2]);
     }
-    for (rk_u32 row = 0; row < RK_TILE_SIDE; ++row)
-      rk_store16(to + row * to_stride, rk_load16_private(tile + row * RK_TILE_SIDE));
+    RK_UNROLL for (rk_u32 i = 0; i < RK_TILE_SIDE; ++i) x[i] = y[i];
+  }
+  RK_UNROLL for (rk_u32 i = 0; i < RK_TILE_SIDE; ++i) rk_store16_near(to + i * to_stride, x[i]);
+}
+
+/// One tile of a matrix that is turned over: output rows and columns are input columns and rows.
+/// The next one is `ahead` output columns further. Each of its lines is on another page, where the
+/// hardware does not look ahead.
+RK_INLINE void rk_turn_tile(RK_GLOBAL rk_f32* to, rk_u64 to_stride, RK_GLOBAL const rk_f32* from,
+                            rk_u64 from_stride, rk_u64 rows, rk_u64 columns, rk_u64 ahead) {
+  if (rows == RK_TILE_SIDE && columns == RK_TILE_SIDE) {
+    for (rk_u32 i = 0; i < RK_TILE_SIDE; ++i) {
+      rk_prefetch_read((rk_const_bytes)(from + (ahead + i) * from_stride));
+      rk_prefetch_write((rk_bytes)(to + i * to_stride + ahead));
+    }
+    rk_turn_whole_tile(to, to_stride, from, from_stride);
     return;
   }
   for (rk_u64 row = 0; row < rows; ++row) {
@@ -65,7 +80,7 @@ RK_INLINE void rk_move_turned(const rk_op_args* args, rk_odometer* walk) {
         if (unit++ % args->lanes != args->lane) continue;
         const rk_u64 width = columns - column < RK_TILE_SIDE ? columns - column : RK_TILE_SIDE;
         rk_turn_tile(to + row * to_stride + column, to_stride, from + column * from_stride + row,
-                     from_stride, height, width);
+                     from_stride, height, width, args->lanes * RK_TILE_SIDE);
       }
     }
   } while (rk_odometer_next(walk, 2));

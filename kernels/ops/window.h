@@ -21,7 +21,7 @@ typedef struct rk_window {
 
 RK_INLINE void rk_copy_private(rk_f32* to, RK_GLOBAL const rk_f32* from, rk_u64 count) {
   rk_u64 i = 0;
-  for (; i + RK_WIDTH <= count; i += RK_WIDTH) rk_store16_private(to + i, rk_load16(from + i));
+  for (; i + RK_WIDTH <= count; i += RK_WIDTH) rk_store16_private(to + i, rk_load16_near(from + i));
   for (; i < count; ++i) to[i] = from[i];
 }
 

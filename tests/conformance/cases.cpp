@@ -68,7 +68,8 @@ std::vector<Case> binary_cases(Op op, Dice& dice) {
 }
 
 /// Batches of small matrices; in every third round one pair whose depth can take several blocks of
-/// the sum.
+/// the sum. At last one with more rows, columns and terms than a kernel holds at a time, and a rest
+/// of each.
 std::vector<Case> matmul_cases(Op op, Dice& dice) {
   std::vector<Case> cases;
   for (int round = 0; round < rounds; ++round) {
@@ -84,11 +85,12 @@ std::vector<Case> matmul_cases(Op op, Dice& dice) {
     cases.push_back(
         {op, {random_tensor(a, dice, is_signed), random_tensor(b, dice, is_signed)}, {}});
   }
+  cases.push_back({op, {random_tensor({199, 530}, dice), random_tensor({530, 39}, dice)}, {}});
   return cases;
 }
 
 /// Every kind of padding, with strides up to 3; every third round is deep enough for several blocks
-/// of the sum.
+/// of the sum, and the last one has more windows and terms than a kernel holds at a time.
 std::vector<Case> conv2d_cases(Op op, Dice& dice) {
   std::vector<Case> cases;
   for (int round = 0; round < rounds; ++round) {
@@ -101,6 +103,9 @@ std::vector<Case> conv2d_cases(Op op, Dice& dice) {
                      sliding({up_to(dice, 3), up_to(dice, 3)}, static_cast<Padding>(round % 3),
                              {pad(), pad(), pad(), pad()})});
   }
+  cases.push_back({op,
+                   {random_tensor({2, 12, 12, 60}, dice), random_tensor({3, 3, 60, 20}, dice)},
+                   sliding({1, 1})});
   return cases;
 }
 

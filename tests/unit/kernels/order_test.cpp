@@ -19,9 +19,9 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& elements) {
 }
 
 std::vector<float> run(const Programs& programs, Op op, std::span<const Tensor> inputs,
-                       const OpAttributes& attributes = {}) {
+                       const OpAttributes& attributes = {}, rk_u32 lanes = 1) {
   HandBuiltMessage message(op, inputs, attributes);
-  EXPECT_EQ(message.run(programs), success);
+  EXPECT_EQ(message.run(programs, lanes), success);
   return message.result();
 }
 
@@ -122,9 +122,11 @@ TEST_F(Order, OfSumsOverOtherAxesIsTheTreeOverTheirRowMajorIndex) {
   }
 }
 
+// The last ones have more rows than the 192, and more terms than the 512, that are held at a time.
 TEST_F(Order, OfMatmulIsAscendingInBlocksOf128) {
-  const std::array<std::uint32_t, 3> sizes[] = {
-      {1, 64, 32}, {3, 300, 17}, {12, 128, 32}, {13, 129, 33}, {30, 500, 70}};
+  const std::array<std::uint32_t, 3> sizes[] = {{1, 64, 32},    {3, 300, 17},    {12, 128, 32},
+                                                {13, 129, 33},  {30, 500, 70},   {1, 1100, 70},
+                                                {192, 512, 32}, {199, 1050, 45}, {397, 513, 33}};
   for (const auto& [rows, depth, columns] : sizes) {
     const Tensor inputs[] = {random_tensor({rows, depth}, random),
                              random_tensor({depth, columns}, random)};
@@ -133,8 +135,9 @@ TEST_F(Order, OfMatmulIsAscendingInBlocksOf128) {
       for (std::size_t column = 0; column < columns; ++column)
         expected.push_back(blocked_dot(inputs[0], inputs[1], row, column));
     for (const Programs& programs : available_programs()) {
-      SCOPED_TRACE(programs.level + " K " + std::to_string(depth));
+      SCOPED_TRACE(programs.level + " " + inputs[0].desc().text() + inputs[1].desc().text());
       EXPECT_EQ(bits_of(run(programs, Op::matmul, inputs)), bits_of(expected));
+      EXPECT_EQ(bits_of(run(programs, Op::matmul, inputs, {}, 3)), bits_of(expected));
     }
   }
 }
@@ -198,7 +201,8 @@ TEST_F(Order, OfConv2dIsThatOfMatmulOverItsWindows) {
                        {{1, 9, 8, 32}, {3, 3, 32, 33}, {2, 3}, {1, 0, 2, 1}},
                        {{3, 6, 6, 40}, {4, 1, 40, 17}, {1, 2}, {0, 3, 0, 0}},
                        {{1, 2, 2, 7}, {2, 5, 7, 20}, {1, 1}, {3, 4, 6, 5}},
-                       {{1, 20, 20, 2}, {5, 5, 2, 64}, {1, 1}, {2, 2, 2, 2}}};
+                       {{1, 20, 20, 2}, {5, 5, 2, 64}, {1, 1}, {2, 2, 2, 2}},
+                       {{2, 12, 12, 60}, {3, 3, 60, 20}, {1, 1}, {0, 0, 0, 0}}};
   for (const Sizes& sizes : all) {
     const Tensor inputs[] = {random_tensor(sizes.images, random),
                              random_tensor(sizes.filter, random)};
