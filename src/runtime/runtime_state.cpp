@@ -148,6 +148,12 @@ RuntimeMetrics RuntimeState::metrics() const {
   metrics.executors = programs_.size();
   for (const auto& [name, program] : programs_)
     metrics.slices += program->executor().slices_launched();
+  if (!device_) return metrics;
+  if (const Result<rk_device_state> device = device_->state(); device) {
+    metrics.program_cache_hits = device->program_cache_hits;
+    metrics.program_cache_misses = device->program_cache_misses;
+    metrics.program_cache_rejected = device->program_cache_rejected;
+  }
   return metrics;
 }
 
