@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 1u
+#define RK_BACKEND_ABI_VERSION 2u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -56,14 +56,17 @@ typedef struct rk_device_options {
   uint64_t arena_bytes;   /* size of the one device-visible allocation; zero-initialised */
 } rk_device_options;
 
-/// What `open` made and found out.
+/// What `open` made and found out, and counts of the device as they are now.
 typedef struct rk_device_state {
   uint32_t struct_bytes;
   uint32_t transfer; /* RK_TRANSFER_* in use, confirmed by the self-test */
   void* arena;       /* host address of the arena, 128-byte aligned */
   uint64_t arena_bytes;
-  uint64_t polls_per_ms; /* idle polls of the self-test per millisecond; 0 = not measured */
-  char self_test[512];   /* what the self-test measured, for people */
+  uint64_t polls_per_ms;         /* idle polls of the self-test per millisecond; 0 = not measured */
+  char self_test[512];           /* what the self-test measured, for people */
+  uint64_t program_cache_hits;   /* programs that were taken from the disk so far */
+  uint64_t program_cache_misses; /* that were not there, and were built */
+  uint64_t program_cache_rejected; /* that were there, could not be trusted, and were built */
 } rk_device_state;
 
 typedef struct rk_backend {

@@ -1,4 +1,5 @@
-/// Ring kernels for C: resident actors that run ops on tensors in the caller's memory.
+/// Ring kernels for C: resident actors that run ops on tensors in the caller's memory, or take
+/// plain bytes.
 ///
 ///     ringkernel_runtime* runtime;
 ///     ringkernel_kernel* kernel;
@@ -83,6 +84,12 @@ typedef struct ringkernel_tensor {
   uint64_t data_bytes; /* of an operand: its bytes; of a result: room at `data`, then its bytes */
 } ringkernel_tensor;
 
+/// Plain bytes in the caller's memory.
+typedef struct ringkernel_bytes {
+  void* data;          /* may be null where there are no bytes */
+  uint64_t data_bytes; /* of a message: its bytes; of a reply: room at `data`, then its bytes */
+} ringkernel_bytes;
+
 /// An op on operands.
 typedef struct ringkernel_request {
   size_t struct_size;              /* sizeof(ringkernel_request) */
@@ -109,6 +116,7 @@ typedef struct ringkernel_kernel_options {
   uint32_t output_bytes;
   uint32_t in_flight_max;
   uint32_t queue_max;
+  const char* program; /* "core", the default: ops; "echo": bytes, which come back */
 } ringkernel_kernel_options;
 
 /// "0.1.0", and a number that changes when a program must be compiled anew.
@@ -126,6 +134,8 @@ RINGKERNEL_API ringkernel_status ringkernel_runtime_open(const ringkernel_runtim
 RINGKERNEL_API ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime);
 
 /// A kernel in state launched, which accepts messages and runs none. Null options: the defaults.
+/// The program decides what its messages are; a function for the other kind is
+/// unsupported_operation. program_not_found if there is none of that name.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_launch(ringkernel_runtime* runtime,
                                                           const char* id,
                                                           const ringkernel_kernel_options* options,
@@ -159,6 +169,20 @@ RINGKERNEL_API ringkernel_status ringkernel_send(ringkernel_kernel* kernel,
 RINGKERNEL_API ringkernel_status ringkernel_receive(ringkernel_kernel* kernel, uint64_t timeout_ns,
                                                     ringkernel_tensor* result,
                                                     uint64_t* out_message);
+
+/// The same with plain bytes. The reply to a message is as long as the message: with less room
+/// `call_bytes` does not send it.
+RINGKERNEL_API ringkernel_status ringkernel_call_bytes(ringkernel_kernel* kernel,
+                                                       const ringkernel_bytes* message,
+                                                       uint64_t timeout_ns,
+                                                       ringkernel_bytes* reply);
+RINGKERNEL_API ringkernel_status ringkernel_send_bytes(ringkernel_kernel* kernel,
+                                                       const ringkernel_bytes* message,
+                                                       uint64_t timeout_ns, uint64_t* out_message);
+RINGKERNEL_API ringkernel_status ringkernel_receive_bytes(ringkernel_kernel* kernel,
+                                                          uint64_t timeout_ns,
+                                                          ringkernel_bytes* reply,
+                                                          uint64_t* out_message);
 
 #ifdef __cplusplus
 }

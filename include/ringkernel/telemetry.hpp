@@ -70,6 +70,10 @@ struct RuntimeMetrics {
   std::uint64_t function_cache_hits = 0;
   std::uint64_t function_cache_misses = 0;
   std::uint64_t function_cache_evictions = 0;
+  // Of this runtime's device; zero where nothing is kept on disk, and after `shutdown`.
+  std::uint64_t program_cache_hits = 0;      ///< programs taken from the disk
+  std::uint64_t program_cache_misses = 0;    ///< not there, and built
+  std::uint64_t program_cache_rejected = 0;  ///< there, not to be trusted, and built
 };
 
 }  // namespace ringkernel

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "foundation/timeout.hpp"
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/result.hpp"
 
@@ -41,8 +42,7 @@ class Executor {
   bool run(uint32_t slice) { return table_->slice_run(executor_.get(), slice) == 0; }
 
   Result<void> wait(std::chrono::nanoseconds timeout) {
-    const auto timeout_ns = static_cast<uint64_t>(timeout.count() < 0 ? 0 : timeout.count());
-    return to_result(*table_, table_->slice_wait(executor_.get(), timeout_ns));
+    return to_result(*table_, table_->slice_wait(executor_.get(), bounded_ns(timeout)));
   }
 
   /// Why a slice ended that did not end by itself.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <string>
 #include <utility>
@@ -59,10 +60,9 @@ int guarded(Body&& body) noexcept {
   return static_cast<int>(code);
 }
 
-/// Nanoseconds of a C caller, for whom the largest number is for ever. 73 years are as good, and
-/// the clock can be added to them.
+/// Nanoseconds of a C caller, for whom the largest number is for ever.
 [[nodiscard]] constexpr std::chrono::nanoseconds to_duration(std::uint64_t ns) noexcept {
-  constexpr std::uint64_t longest = std::uint64_t{1} << 61;
+  constexpr std::uint64_t longest = std::numeric_limits<std::int64_t>::max();
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(ns, longest)));
 }
 

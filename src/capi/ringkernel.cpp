@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <span>
 
@@ -18,6 +19,7 @@ namespace {
 struct KernelObject {
   std::shared_ptr<RingKernelRuntime> runtime;
   Kernel kernel;
+  bool takes_ops = true;  // or plain bytes
   std::mutex mutex;
   std::deque<Reply> left;  // those that did not fit their receiver's buffer
 };
@@ -116,6 +118,40 @@ void copy_result(const TensorView& view, ringkernel_tensor& result) {
   if (result.data_bytes != 0) std::memcpy(result.data, view.data, result.data_bytes);
 }
 
+Result<Bytes> read_message(const ringkernel_bytes* given) {
+  if (given == nullptr) return null_argument("message");
+  if (given->data == nullptr && given->data_bytes != 0) return null_argument("message->data");
+  if (given->data_bytes > std::numeric_limits<std::ptrdiff_t>::max())
+    return Error(Errc::message_too_large, std::to_string(given->data_bytes) + " bytes");
+  return Bytes(static_cast<const std::byte*>(given->data), given->data_bytes);
+}
+
+Result<void> check_room(ringkernel_bytes& reply, std::uint64_t bytes) {
+  if (reply.data_bytes >= bytes && (bytes == 0 || reply.data != nullptr)) return {};
+  const std::uint64_t room = reply.data == nullptr ? 0 : reply.data_bytes;
+  reply.data_bytes = bytes;
+  return Error(Errc::message_too_large, "the reply has " + std::to_string(bytes) +
+                                            " bytes; there is room for " + std::to_string(room));
+}
+
+/// There is room.
+void copy_reply(Bytes bytes, ringkernel_bytes& reply) {
+  reply.data_bytes = bytes.size();
+  if (!bytes.empty()) std::memcpy(reply.data, bytes.data(), bytes.size());
+}
+
+// The same for both kinds of results.
+Result<void> take(const Reply& reply, ringkernel_tensor& result) {
+  RK_TRY_VOID(check_room(result, reply.tensor().desc));
+  copy_result(reply.tensor(), result);
+  return {};
+}
+Result<void> take(const Reply& reply, ringkernel_bytes& result) {
+  RK_TRY_VOID(check_room(result, reply.bytes().size()));
+  copy_reply(reply.bytes(), result);
+  return {};
+}
+
 Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** out_runtime) {
   if (out_runtime == nullptr) return null_argument("out_runtime");
   RK_TRY(options, read_options(given));
@@ -148,10 +184,12 @@ Result<void> launch(const ringkernel_runtime* handle, const char* id,
   if (options.output_bytes != 0) kernel_options.output_bytes = options.output_bytes;
   if (options.in_flight_max != 0) kernel_options.in_flight_max = options.in_flight_max;
   if (options.queue_max != 0) kernel_options.queue_max = options.queue_max;
+  if (options.program != nullptr) kernel_options.program = options.program;
   auto object = std::make_shared<KernelObject>();
   object->runtime = runtime;
   RK_TRY(kernel, runtime->launch(id, kernel_options));
   object->kernel = kernel;
+  object->takes_ops = kernel_options.program == "core";
   *out_kernel = Kernels::table().add(std::move(object));
   return {};
 }
@@ -168,25 +206,39 @@ Result<Reply> next_reply(KernelObject& object, std::uint64_t timeout_ns) {
   return object.kernel.receive(to_duration(timeout_ns));
 }
 
-Result<void> receive(KernelObject& object, std::uint64_t timeout_ns, ringkernel_tensor& result,
+template <class Out>
+Result<void> receive(KernelObject& object, std::uint64_t timeout_ns, Out& result,
                      std::uint64_t* out_message) {
   Result<Reply> reply = next_reply(object, timeout_ns);
   if (out_message != nullptr) *out_message = reply ? reply->id() : reply.error().message;
   if (!reply) return std::move(reply).error();
-  if (Result<void> room = check_room(result, reply->tensor().desc); !room) {
+  Result<void> taken = take(*reply, result);
+  if (!taken) {
     const std::lock_guard lock(object.mutex);
     object.left.push_front(std::move(*reply));
-    return room;
   }
-  copy_result(reply->tensor(), result);
-  return {};
+  return taken;
 }
+
+enum class Kind : std::uint8_t { ops, bytes };
 
 template <class Body>
 ringkernel_status with_kernel(const ringkernel_kernel* handle, Body&& body) noexcept {
   return guarded([&]() -> Result<void> {
     RK_TRY(object, Kernels::table().find(handle, "kernel"));
     return body(*object);
+  });
+}
+
+/// Of a kernel whose messages are of this kind.
+template <class Body>
+ringkernel_status with_kernel(const ringkernel_kernel* handle, Kind kind, Body&& body) noexcept {
+  return with_kernel(handle, [&](KernelObject& object) -> Result<void> {
+    if (object.takes_ops != (kind == Kind::ops))
+      return Error(Errc::unsupported_operation, object.takes_ops
+                                                    ? "the kernel's program takes ops, not bytes"
+                                                    : "the kernel's program takes bytes, not ops");
+    return body(object);
   });
 }
 
@@ -259,7 +311,7 @@ ringkernel_status ringkernel_kernel_close(ringkernel_kernel* kernel) {
 
 ringkernel_status ringkernel_call(ringkernel_kernel* kernel, const ringkernel_request* request,
                                   uint64_t timeout_ns, ringkernel_tensor* result) {
-  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+  return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
     if (result == nullptr) return null_argument("result");
     RK_TRY(asked, read_request(request));
     RK_TRY_VOID(check_room(*result, asked.result));
@@ -271,7 +323,7 @@ ringkernel_status ringkernel_call(ringkernel_kernel* kernel, const ringkernel_re
 
 ringkernel_status ringkernel_send(ringkernel_kernel* kernel, const ringkernel_request* request,
                                   uint64_t timeout_ns, uint64_t* out_message) {
-  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+  return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
     RK_TRY(asked, read_request(request));
     RK_TRY(message, object.kernel.send(asked.request, {.timeout = to_duration(timeout_ns)}));
     if (out_message != nullptr) *out_message = message;
@@ -281,9 +333,38 @@ ringkernel_status ringkernel_send(ringkernel_kernel* kernel, const ringkernel_re
 
 ringkernel_status ringkernel_receive(ringkernel_kernel* kernel, uint64_t timeout_ns,
                                      ringkernel_tensor* result, uint64_t* out_message) {
-  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+  return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
     if (result == nullptr) return null_argument("result");
     return receive(object, timeout_ns, *result, out_message);
+  });
+}
+
+ringkernel_status ringkernel_call_bytes(ringkernel_kernel* kernel, const ringkernel_bytes* message,
+                                        uint64_t timeout_ns, ringkernel_bytes* reply) {
+  return with_kernel(kernel, Kind::bytes, [&](KernelObject& object) -> Result<void> {
+    if (reply == nullptr) return null_argument("reply");
+    RK_TRY(bytes, read_message(message));
+    RK_TRY_VOID(check_room(*reply, bytes.size()));
+    RK_TRY(answer, object.kernel.call(bytes, to_duration(timeout_ns)));
+    return take(answer, *reply);
+  });
+}
+
+ringkernel_status ringkernel_send_bytes(ringkernel_kernel* kernel, const ringkernel_bytes* message,
+                                        uint64_t timeout_ns, uint64_t* out_message) {
+  return with_kernel(kernel, Kind::bytes, [&](KernelObject& object) -> Result<void> {
+    RK_TRY(bytes, read_message(message));
+    RK_TRY(id, object.kernel.send(bytes, {.timeout = to_duration(timeout_ns)}));
+    if (out_message != nullptr) *out_message = id;
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_receive_bytes(ringkernel_kernel* kernel, uint64_t timeout_ns,
+                                           ringkernel_bytes* reply, uint64_t* out_message) {
+  return with_kernel(kernel, Kind::bytes, [&](KernelObject& object) -> Result<void> {
+    if (reply == nullptr) return null_argument("reply");
+    return receive(object, timeout_ns, *reply, out_message);
   });
 }
 // NOLINTEND

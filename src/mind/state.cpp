@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "foundation/timeout.hpp"
+
 namespace ringkernel::detail {
 namespace {
 
@@ -233,13 +235,11 @@ void MindState::tell(Lock& lock, Told& told) {
 
 template <class Settled>
 Result<void> MindState::wait_until(Lock& lock, std::chrono::nanoseconds timeout, Settled settled) {
-  // Beyond what the clock can be added to.
-  constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365 * 50);
-  if (timeout.count() <= 0 || timeout > longest) {
+  if (timeout.count() <= 0) {
     ended_.wait(lock, settled);
     return {};
   }
-  if (ended_.wait_for(lock, timeout, settled)) return {};
+  if (ended_.wait_for(lock, std::chrono::nanoseconds(bounded_ns(timeout)), settled)) return {};
   return Error(Errc::deadline_exceeded, "while ops are unfinished");
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "foundation/assert.hpp"
+#include "foundation/timeout.hpp"
 #include "ring/geometry.hpp"
 
 namespace ringkernel {
@@ -40,7 +41,7 @@ bridge::Policy to_policy(Backpressure backpressure) noexcept {
 }
 
 bridge::Timeout receive_timeout(std::chrono::nanoseconds timeout) noexcept {
-  return bridge::Timeout(static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0)));
+  return bridge::Timeout(bounded_ns(timeout));
 }
 
 Result<void> check_ring(const char* which, std::uint32_t bytes) {
@@ -234,7 +235,7 @@ std::uint64_t KernelState::timeout_ns(const SendOptions& options,
                                       std::chrono::nanoseconds default_timeout) noexcept {
   const auto timeout = options.timeout.count() != 0 ? options.timeout : default_timeout;
   if (timeout.count() == 0) return bridge::no_deadline;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
+  return bounded_ns(timeout);
 }
 
 std::uint64_t KernelState::deadline_ns(const SendOptions& options,

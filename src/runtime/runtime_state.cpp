@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "foundation/timeout.hpp"
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel::detail {
@@ -27,9 +28,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
 RuntimeState::~RuntimeState() { (void)shutdown(); }
 
 std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const noexcept {
-  const std::uint64_t now_ns = clock_.now_ns();
-  const auto wait_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
-  return wait_ns >= bridge::no_deadline - now_ns ? bridge::no_deadline : now_ns + wait_ns;
+  return clock_.now_ns() + bounded_ns(timeout);
 }
 
 Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
@@ -148,6 +147,12 @@ RuntimeMetrics RuntimeState::metrics() const {
   metrics.executors = programs_.size();
   for (const auto& [name, program] : programs_)
     metrics.slices += program->executor().slices_launched();
+  if (!device_) return metrics;
+  if (const Result<rk_device_state> device = device_->state(); device) {
+    metrics.program_cache_hits = device->program_cache_hits;
+    metrics.program_cache_misses = device->program_cache_misses;
+    metrics.program_cache_rejected = device->program_cache_rejected;
+  }
   return metrics;
 }
 
@@ -177,8 +182,7 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   if (found == programs_.end()) return {};
   bridge::Executor& executor = found->second->executor();
   // Another error is that of a slice which has ended: only one that has not may touch the arena.
-  Result<void> stopped =
-      executor.stop(static_cast<std::uint64_t>(options_.termination_timeout.count()));
+  Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));
   if (!stopped && stopped.error() == Errc::execution_timeout) return stopped;
   bridge_.remove(executor);
   const std::uint64_t region_offset = found->second->region_offset();
@@ -219,7 +223,7 @@ Result<void> RuntimeState::shutdown() {
   }
   tensors_->close();
   const std::lock_guard lock(programs_mutex_);
-  const auto timeout_ns = static_cast<std::uint64_t>(options_.termination_timeout.count());
+  const auto timeout_ns = bounded_ns(options_.termination_timeout);
   bool returned = true;
   for (const auto& [name, program] : programs_) {
     if (Result<void> stopped = program->executor().stop(timeout_ns); !stopped) {

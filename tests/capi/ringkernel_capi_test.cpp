@@ -181,6 +181,133 @@ TEST_F(RingkernelCapi, EndsHandlesWithTheRuntime) {
   EXPECT_THAT(last_error(), HasSubstr("runtime is no live handle"));
 }
 
+class RingkernelCapiBytes : public RingkernelCapi {
+ protected:
+  RingkernelCapiBytes() {
+    ringkernel_kernel_options options{};
+    options.struct_size = sizeof options;
+    options.program = "echo";
+    EXPECT_EQ(ringkernel_kernel_launch(runtime_, "echo", &options, &echo_), RINGKERNEL_OK)
+        << last_error();
+    EXPECT_EQ(ringkernel_kernel_activate(echo_), RINGKERNEL_OK);
+  }
+
+  static ringkernel_bytes bytes(std::string& text) { return {text.data(), text.size()}; }
+
+  ringkernel_kernel* echo_ = nullptr;
+  std::string text_ = "seven b";
+  std::string other_ = "others";
+  std::string back_ = std::string(16, '.');
+  ringkernel_bytes message_ = bytes(text_);
+  ringkernel_bytes reply_ = bytes(back_);
+};
+
+TEST_F(RingkernelCapiBytes, CallsWithBytes) {
+  ASSERT_EQ(ringkernel_call_bytes(echo_, &message_, second_ns, &reply_), RINGKERNEL_OK)
+      << last_error();
+  EXPECT_EQ(reply_.data_bytes, 7u);
+  EXPECT_EQ(back_, "seven b.........");
+  const ringkernel_bytes nothing{};
+  reply_ = {};
+  ASSERT_EQ(ringkernel_call_bytes(echo_, &nothing, 0, &reply_), RINGKERNEL_OK) << last_error();
+  EXPECT_EQ(reply_.data_bytes, 0u);
+}
+
+TEST_F(RingkernelCapiBytes, SendsNothingForAReplyWithoutRoom) {
+  ASSERT_EQ(ringkernel_kernel_deactivate(echo_), RINGKERNEL_OK);  // a call would find no answer
+  reply_.data_bytes = 6;
+  EXPECT_EQ(ringkernel_call_bytes(echo_, &message_, second_ns, &reply_),
+            RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(reply_.data_bytes, 7u);
+  EXPECT_THAT(last_error(), HasSubstr("7 bytes; there is room for 6"));
+  reply_ = {nullptr, 16};
+  EXPECT_EQ(ringkernel_call_bytes(echo_, &message_, second_ns, &reply_),
+            RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(reply_.data_bytes, 7u);
+  EXPECT_EQ(back_, std::string(16, '.'));
+}
+
+TEST_F(RingkernelCapiBytes, SendsAndReceivesInOrder) {
+  std::uint64_t sent[2] = {}, received = 0;
+  const ringkernel_bytes other = bytes(other_);
+  ASSERT_EQ(ringkernel_send_bytes(echo_, &message_, 0, &sent[0]), RINGKERNEL_OK) << last_error();
+  ASSERT_EQ(ringkernel_send_bytes(echo_, &other, second_ns, &sent[1]), RINGKERNEL_OK);
+  reply_.data_bytes = 6;  // it stays until there is room
+  EXPECT_EQ(ringkernel_receive_bytes(echo_, 30 * second_ns, &reply_, &received),
+            RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(received, sent[0]);
+  ASSERT_EQ(reply_.data_bytes, 7u);
+  ASSERT_EQ(ringkernel_receive_bytes(echo_, 30 * second_ns, &reply_, &received), RINGKERNEL_OK);
+  EXPECT_EQ(received, sent[0]);
+  EXPECT_EQ(back_, "seven b.........");
+  ASSERT_EQ(ringkernel_receive_bytes(echo_, 30 * second_ns, &reply_, &received), RINGKERNEL_OK);
+  EXPECT_EQ(received, sent[1]);
+  EXPECT_EQ(reply_.data_bytes, 6u);
+  EXPECT_EQ(back_, "othersb.........");
+  EXPECT_EQ(ringkernel_receive_bytes(echo_, 1, &reply_, &received), RINGKERNEL_E_deadline_exceeded);
+  EXPECT_EQ(received, 0u);
+}
+
+/// The outcomes of the other kind stay for the function that can take them.
+TEST_F(RingkernelCapiBytes, LeavesEachProgramItsKindOfMessages) {
+  const ringkernel_request relu = request("relu", 1);
+  ASSERT_EQ(ringkernel_send_bytes(echo_, &message_, 0, nullptr), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_send(kernel_, &relu, 0, nullptr), RINGKERNEL_OK);
+  const ringkernel_status statuses[] = {
+      ringkernel_call(echo_, &relu, second_ns, &result_),
+      ringkernel_send(echo_, &relu, second_ns, nullptr),
+      ringkernel_receive(echo_, second_ns, &result_, nullptr),
+      ringkernel_call_bytes(kernel_, &message_, second_ns, &reply_),
+      ringkernel_send_bytes(kernel_, &message_, second_ns, nullptr),
+      ringkernel_receive_bytes(kernel_, second_ns, &reply_, nullptr),
+  };
+  EXPECT_THAT(statuses, Each(RINGKERNEL_E_unsupported_operation));
+  EXPECT_EQ(ringkernel_receive_bytes(echo_, 30 * second_ns, &reply_, nullptr), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_receive(kernel_, 30 * second_ns, &result_, nullptr), RINGKERNEL_OK);
+}
+
+TEST_F(RingkernelCapiBytes, KnowsItsProgramsAndOlderCallers) {
+  ringkernel_kernel* made = nullptr;
+  ringkernel_kernel_options options{};
+  options.struct_size = sizeof options;
+  options.program = "nobody";
+  EXPECT_EQ(ringkernel_kernel_launch(runtime_, "a", &options, &made),
+            RINGKERNEL_E_program_not_found);
+  EXPECT_EQ(made, nullptr);
+  options.struct_size = offsetof(ringkernel_kernel_options, program);  // an older caller's
+  ASSERT_EQ(ringkernel_kernel_launch(runtime_, "a", &options, &made), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_send_bytes(made, &message_, 0, nullptr), RINGKERNEL_E_unsupported_operation)
+      << "core";
+}
+
+TEST_F(RingkernelCapiBytes, RefusesNullAndNonsense) {
+  const ringkernel_bytes no_data{nullptr, 7};
+  const ringkernel_bytes huge{text_.data(), std::numeric_limits<std::uint64_t>::max()};
+  std::string long_text(1 << 20, 'x');
+  const ringkernel_bytes too_long = bytes(long_text);
+  const std::pair<ringkernel_status, int> answers[] = {
+      {ringkernel_call_bytes(echo_, nullptr, second_ns, &reply_), 1001},
+      {ringkernel_call_bytes(echo_, &message_, second_ns, nullptr), 1001},
+      {ringkernel_call_bytes(echo_, &no_data, second_ns, &reply_), 1001},
+      {ringkernel_call_bytes(echo_, &huge, 0, &reply_), RINGKERNEL_E_message_too_large},
+      {ringkernel_send_bytes(echo_, nullptr, second_ns, nullptr), 1001},
+      {ringkernel_send_bytes(echo_, &no_data, second_ns, nullptr), 1001},
+      {ringkernel_send_bytes(echo_, &huge, 0, nullptr), RINGKERNEL_E_message_too_large},
+      {ringkernel_send_bytes(echo_, &too_long, 0, nullptr), RINGKERNEL_E_message_too_large},
+      {ringkernel_receive_bytes(echo_, 1, nullptr, nullptr), 1001},
+  };
+  for (std::size_t i = 0; i < std::size(answers); ++i)
+    EXPECT_EQ(answers[i].first, answers[i].second) << "answer " << i;
+  for (ringkernel_kernel* const none : no_handles<ringkernel_kernel>(runtime_)) {
+    const ringkernel_status statuses[] = {
+        ringkernel_call_bytes(none, &message_, second_ns, &reply_),
+        ringkernel_send_bytes(none, &message_, second_ns, nullptr),
+        ringkernel_receive_bytes(none, 1, &reply_, nullptr),
+    };
+    EXPECT_THAT(statuses, Each(RINGKERNEL_E_invalid_argument)) << none;
+  }
+}
+
 TEST_F(RingkernelCapi, RefusesWhatIsNoHandle) {
   const ringkernel_request relu = request("relu", 1);
   ringkernel_kernel* made = nullptr;

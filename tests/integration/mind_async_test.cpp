@@ -41,6 +41,22 @@ TEST_P(MindAsync, CompletesOnTheHandlersExecutorAndNotInside) {
   EXPECT_THAT(contents(runtime, x), ElementsAre(0, 2, 0, 4));
 }
 
+TEST_P(MindAsync, WaitsForEverForTheLongestTimeout) {
+  constexpr auto for_ever = std::chrono::nanoseconds::max();
+  auto runtime = open_mind(GetParam());
+  const Tensor x = filled(runtime, {4}, {0, 0, 0, 0});
+  const Tensor one = filled(runtime, {4}, {1, 1, 1, 1});
+  std::array<float, 4> sums{};
+  for (int round = 1; round <= 50; ++round) {
+    runtime.run_op_async("add", {x, one}, x, {.timeout = for_ever}, boost::asio::detached);
+    if (round % 2 == 0) {
+      EXPECT_TRUE(runtime.synchronize(for_ever));
+    }
+    EXPECT_TRUE(runtime.read(x, sums, for_ever));
+    EXPECT_EQ(sums[0], static_cast<float>(round));
+  }
+}
+
 TEST_P(MindAsync, ToldOfARefusalLikeOfAnyOtherEnd) {
   auto runtime = open_mind(GetParam());
   const Tensor x = filled(runtime, {4}, {1, 2, 3, 4});

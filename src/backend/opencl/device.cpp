@@ -34,19 +34,21 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
   RK_TRY(context, make_context(found.id));
-  RK_TRY_VOID(check_layout(context.get(), found.id, flags));
-  RK_TRY(figures, run_self_test(context.get(), found.id, flags));
+  auto cache = std::make_unique<BinaryCache>(found);
+  RK_TRY_VOID(check_layout(context.get(), found.id, flags, *cache));
+  RK_TRY(figures, run_self_test(context.get(), found.id, flags, *cache));
   RK_TRY(arena, SharedMemory::allocate(context.get(), options.arena_bytes));
-  return std::unique_ptr<Device>(
-      new Device(found, std::move(context), std::move(arena), std::move(flags), figures));
+  return std::unique_ptr<Device>(new Device(found, std::move(context), std::move(arena),
+                                            std::move(flags), std::move(cache), figures));
 }
 
 Device::Device(const FoundDevice& found, Context context, SharedMemory arena, std::string options,
-               SelfTestFigures self_test)
+               std::unique_ptr<BinaryCache> cache, SelfTestFigures self_test)
     : found_(found),
       context_(std::move(context)),
       arena_(std::move(arena)),
       options_(std::move(options)),
+      cache_(std::move(cache)),
       self_test_(self_test) {}
 
 rk_device_state Device::state() const {
@@ -56,6 +58,9 @@ rk_device_state Device::state() const {
   out.arena = arena_.data();
   out.arena_bytes = arena_.size();
   out.polls_per_ms = self_test_.polls_per_ms;
+  out.program_cache_hits = cache_->hits();
+  out.program_cache_misses = cache_->misses();
+  out.program_cache_rejected = cache_->rejected();
   std::snprintf(out.self_test, sizeof out.self_test,
                 "zero_copy confirmed: 100 pings answered by a running kernel, p50 %llu ns; "
                 "%llu idle polls per ms",
@@ -82,11 +87,17 @@ Result<Kernel> Device::make_executor_kernel(const std::string& program) {
   const std::lock_guard lock(programs_mutex_);
   auto entry = programs_.find(program);
   if (entry == programs_.end()) {
-    RK_TRY(built,
-           build_program(context_.get(), id(), "kernels/programs/" + program + ".cl", options_));
+    RK_TRY(built, build_program(context_.get(), id(), "kernels/programs/" + program + ".cl",
+                                options_, *cache_));
     entry = programs_.emplace(program, std::move(built)).first;
   }
-  return make_kernel(entry->second.get(), "rk_executor");
+  return make_kernel(entry->second.program.get(), "rk_executor");
+}
+
+void Device::keep_program(const std::string& program) {
+  const std::lock_guard lock(programs_mutex_);
+  if (const auto entry = programs_.find(program); entry != programs_.end())
+    cache_->store(entry->second);
 }
 
 }  // namespace ringkernel::opencl

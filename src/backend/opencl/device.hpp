@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "backend/opencl/cl.hpp"
+#include "backend/opencl/binary_cache.hpp"
 #include "backend/opencl/query.hpp"
 #include "backend/opencl/self_test.hpp"
 #include "ringkernel/backend_abi.h"
@@ -59,17 +59,21 @@ class Device {
   /// A fresh kernel object of kernels/programs/<program>.cl, which is built once.
   Result<Kernel> make_executor_kernel(const std::string& program);
 
+  /// Puts a program that has run into the cache, unless it came from there.
+  void keep_program(const std::string& program);
+
  private:
   Device(const FoundDevice& found, Context context, SharedMemory arena, std::string options,
-         SelfTestFigures self_test);
+         std::unique_ptr<BinaryCache> cache, SelfTestFigures self_test);
 
   const FoundDevice& found_;
   Context context_;
   SharedMemory arena_;
   std::string options_;
+  std::unique_ptr<BinaryCache> cache_;
   SelfTestFigures self_test_;
   std::mutex programs_mutex_;
-  std::map<std::string, Program> programs_;
+  std::map<std::string, BuiltProgram> programs_;
 };
 
 }  // namespace ringkernel::opencl

@@ -21,6 +21,7 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::st
   std::unique_ptr<Executor> executor(
       new Executor(std::move(slot), std::move(queue), std::move(kernel)));
   RK_TRY_VOID(executor->warm_up(device.context()));
+  device.keep_program(program);
   RK_TRY_VOID(executor->bind(device.arena(), executor_offset));
   return executor;
 }

@@ -42,15 +42,17 @@ Result<void> compare_layout(std::span<const uint32_t> figures) {
   return {};
 }
 
-Result<void> check_layout(cl_context context, cl_device_id device, const std::string& options) {
-  RK_TRY(program, build_program(context, device, "kernels/layout_probe.cl", options));
-  RK_TRY(kernel, make_kernel(program.get(), "rk_layout_probe"));
+Result<void> check_layout(cl_context context, cl_device_id device, const std::string& options,
+                          BinaryCache& cache) {
+  RK_TRY(built, build_program(context, device, "kernels/layout_probe.cl", options, cache));
+  RK_TRY(kernel, make_kernel(built.program.get(), "rk_layout_probe"));
   RK_TRY(queue, make_queue(context, device));
   RK_TRY(memory, SharedMemory::allocate(context, std::size(host_figures) * sizeof(uint32_t)));
   RK_TRY_VOID(check("clSetKernelArgSVMPointer",
                     cl().clSetKernelArgSVMPointer(kernel.get(), 0, memory.data())));
   RK_TRY(event, enqueue_one(queue.get(), kernel.get()));
   RK_TRY_VOID(finish(event));
+  cache.store(built);
   return compare_layout(
       {reinterpret_cast<const uint32_t*>(memory.data()), std::size(host_figures)});
 }

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "backend/opencl/cl.hpp"
+#include "backend/opencl/binary_cache.hpp"
 
 namespace ringkernel::opencl {
 
@@ -16,6 +16,7 @@ namespace ringkernel::opencl {
 Result<void> compare_layout(std::span<const uint32_t> figures);
 
 /// Runs the probe on the device and compares.
-Result<void> check_layout(cl_context context, cl_device_id device, const std::string& options);
+Result<void> check_layout(cl_context context, cl_device_id device, const std::string& options,
+                          BinaryCache& cache);
 
 }  // namespace ringkernel::opencl

@@ -34,9 +34,12 @@ Result<std::string> build_options(cl_device_id device) {
   return options;
 }
 
-Result<Program> build_program(cl_context context, cl_device_id device, std::string_view source,
-                              const std::string& options) {
+Result<BuiltProgram> build_program(cl_context context, cl_device_id device, std::string_view source,
+                                   const std::string& options, BinaryCache& cache) {
   RK_TRY(text, flatten(kernel_sources(), source));
+  std::string key = cache.key(options, text);
+  if (Program cached = cache.load(context, key, options); cached)
+    return BuiltProgram{std::move(cached), {}};
   const char* start = text.c_str();
   const std::size_t length = text.size();
   cl_int status = CL_SUCCESS;
@@ -47,7 +50,7 @@ Result<Program> build_program(cl_context context, cl_device_id device, std::stri
     return Error(Errc::build_failed, std::string(source) + " with " + options +
                                          ": clBuildProgram: " + status_text(status) + "\n" +
                                          build_log(program.get(), device));
-  return program;
+  return BuiltProgram{std::move(program), std::move(key)};
 }
 
 }  // namespace ringkernel::opencl

@@ -57,19 +57,6 @@ void put(char (&field)[bytes], const std::string& text) {
   std::snprintf(field, bytes, "%s", text.c_str());
 }
 
-Result<std::string> device_text(cl_device_id device, cl_device_info what) {
-  RK_TRY(characters, device_list<char>(device, what));
-  return std::string(characters.data(),
-                     std::find(characters.begin(), characters.end(), '\0') - characters.begin());
-}
-
-std::string platform_text(cl_platform_id platform, cl_platform_info what) {
-  char text[256] = "";
-  if (cl().clGetPlatformInfo(platform, what, sizeof text - 1, text, nullptr) != CL_SUCCESS)
-    return "?";
-  return text;
-}
-
 /// A figure for people, or "?" where the device does not say.
 template <class Value>
 std::string figure(cl_device_id device, cl_device_info what) {
@@ -196,7 +183,7 @@ Discovery discover_now() {
     for (const cl_device_id device : *devices) {
       const auto description = describe(platform, device);
       if (description.has_value())
-        found.devices.emplace_back(device, *description);
+        found.devices.emplace_back(platform, device, *description);
       else
         found.failures.push_back(name + ", a device: " + description.error().detail);
     }
@@ -205,6 +192,19 @@ Discovery discover_now() {
 }
 
 }  // namespace
+
+Result<std::string> device_text(cl_device_id device, cl_device_info what) {
+  RK_TRY(characters, device_list<char>(device, what));
+  return std::string(characters.data(),
+                     std::find(characters.begin(), characters.end(), '\0') - characters.begin());
+}
+
+std::string platform_text(cl_platform_id platform, cl_platform_info what) {
+  char text[256] = "";
+  if (cl().clGetPlatformInfo(platform, what, sizeof text - 1, text, nullptr) != CL_SUCCESS)
+    return "?";
+  return text;
+}
 
 const Discovery& discover() {
   // Outlives every static destructor: a runtime may be one of the objects that end after main.

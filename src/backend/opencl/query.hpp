@@ -17,9 +17,10 @@
 namespace ringkernel::opencl {
 
 struct FoundDevice {
-  FoundDevice(cl_device_id device, const rk_device_description& what)
-      : id(device), description(what) {}
+  FoundDevice(cl_platform_id of, cl_device_id device, const rk_device_description& what)
+      : platform(of), id(device), description(what) {}
 
+  cl_platform_id platform;
   cl_device_id id;
   rk_device_description description;
   mutable std::atomic<uint32_t> executors = 0;  ///< that the whole process keeps on it
@@ -36,6 +37,12 @@ const Discovery& discover();
 /// One sentence for each installed driver (`.icd` file) whose library does not load: the loader
 /// leaves such a driver out without a word.
 std::vector<std::string> broken_drivers();
+
+/// A text property of a device.
+Result<std::string> device_text(cl_device_id device, cl_device_info what);
+
+/// A text property of a platform; "?" where it does not say.
+std::string platform_text(cl_platform_id platform, cl_platform_info what);
 
 template <class Value>
 Result<Value> device_value(cl_device_id device, cl_device_info what) {

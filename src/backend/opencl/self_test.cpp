@@ -146,9 +146,9 @@ class SelfTest {
 }  // namespace
 
 Result<SelfTestFigures> run_self_test(cl_context context, cl_device_id device,
-                                      const std::string& options) {
-  RK_TRY(program, build_program(context, device, "kernels/self_test.cl", options));
-  RK_TRY(kernel, make_kernel(program.get(), "rk_self_test"));
+                                      const std::string& options, BinaryCache& cache) {
+  RK_TRY(built, build_program(context, device, "kernels/self_test.cl", options, cache));
+  RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
   RK_TRY(queue, make_queue(context, device));
   RK_TRY(memory, SharedMemory::allocate(context, std::size_t{2} * RK_LINE_BYTES));
   reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = polls_max;
@@ -164,6 +164,7 @@ Result<SelfTestFigures> run_self_test(cl_context context, cl_device_id device,
   const Result<void> stopped = test.stop();
   if (event_status(event.get()) > CL_COMPLETE) memory.abandon();
   if (figures.has_value() && !stopped.has_value()) return stopped.error();
+  cache.store(built);
   return figures;
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "backend/opencl/cl.hpp"
+#include "backend/opencl/binary_cache.hpp"
 
 namespace ringkernel::opencl {
 
@@ -18,6 +18,6 @@ struct SelfTestFigures {
 };
 
 Result<SelfTestFigures> run_self_test(cl_context context, cl_device_id device,
-                                      const std::string& options);
+                                      const std::string& options, BinaryCache& cache);
 
 }  // namespace ringkernel::opencl

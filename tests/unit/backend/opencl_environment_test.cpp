@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/registry.hpp"
+#include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
 namespace ringkernel::backend {
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ringkernel::testing::ChildResult;
 using ringkernel::testing::run_child;
+using ringkernel::testing::TempFolder;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -32,24 +34,16 @@ ChildResult child(std::vector<std::string> arguments, const Environment& environ
 /// A private folder of drivers' `.icd` files, removed with the object.
 class VendorFolder {
  public:
-  VendorFolder() : path_(fs::temp_directory_path() / "ringkernel-vendors-XXXXXX") {
-    std::string name = path_.string();
-    path_ = mkdtemp(name.data());
-  }
-  ~VendorFolder() { fs::remove_all(path_); }
-  VendorFolder(const VendorFolder&) = delete;
-  VendorFolder& operator=(const VendorFolder&) = delete;
-
   void add(const std::string& name, const std::string& library) const {
-    std::ofstream(path_ / name) << library << "\n";
+    std::ofstream(folder_.path() / name) << library << "\n";
   }
   void add_file(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
+    std::ofstream(folder_.path() / name) << text;
   }
-  [[nodiscard]] std::string path() const { return path_.string(); }
+  [[nodiscard]] std::string path() const { return folder_.path(); }
 
  private:
-  fs::path path_;
+  TempFolder folder_;
 };
 
 class OpenClEnvironment : public ::testing::Test {

@@ -1,0 +1,159 @@
+// Programs that are kept on disk for the next process. Each process has a cache folder of the
+// test's own, and PoCL's own cache in the build folder, so that it compiles once.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "backend/opencl/cache_folder.hpp"
+#include "support/temp_folder.hpp"
+#include "unit/backend/child_process.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ringkernel::opencl::CacheFolder;
+using ::testing::HasSubstr;
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// The layout probe, the self-test and "core".
+constexpr const char* all_hit = "hits 3 misses 0 rejected 0";
+constexpr const char* all_missed = "hits 0 misses 3 rejected 0";
+constexpr const char* all_rejected = "hits 0 misses 0 rejected 3";
+constexpr const char* none_kept = "hits 0 misses 0 rejected 0";
+
+class ProgramCache : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(RK_POCL_CACHE);
+    const auto child = run("open", {{"RINGKERNEL_CACHE", "0"}});
+    if (child.exit_code == 77) GTEST_SKIP() << child.output;
+    ASSERT_EQ(child.exit_code, 0) << child.output;
+    ASSERT_FALSE(fs::exists(folder()));
+  }
+
+  /// `changes` come last, so they win. An empty value removes the variable.
+  [[nodiscard]] ringkernel::testing::ChildResult run(const char* what, Environment changes = {}) {
+    Environment environment{{"XDG_CACHE_HOME", home_.path()},
+                            {"POCL_CACHE_DIR", RK_POCL_CACHE},
+                            {"RINGKERNEL_CACHE", "1"}};
+    environment.insert(environment.end(), changes.begin(), changes.end());
+    return ringkernel::testing::run_child({RK_CACHE_CHILD, what}, environment);
+  }
+
+  /// A process in which an op works and the cache does what `counts` says.
+  void expect_call(const char* counts) {
+    const auto child = run("call");
+    EXPECT_EQ(child.exit_code, 0) << child.output;
+    EXPECT_THAT(child.output, HasSubstr("sums 11 22"));
+    EXPECT_THAT(child.output, HasSubstr(counts));
+  }
+
+  [[nodiscard]] fs::path folder() const { return home_.path() / "ringkernel"; }
+  [[nodiscard]] std::vector<fs::path> entries() const {
+    std::vector<fs::path> paths;
+    for (const auto& file : fs::directory_iterator(folder())) paths.push_back(file.path());
+    return paths;
+  }
+
+  ringkernel::testing::TempFolder home_;
+};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(ProgramCache, ServesTheNextProcess) {
+  expect_call(all_missed);
+  EXPECT_EQ(entries().size(), 3u);
+  expect_call(all_hit);
+  expect_call(all_hit);
+}
+
+TEST_F(ProgramCache, RebuildsWhatIsDamagedAndReplacesIt) {
+  expect_call(all_missed);
+  for (const fs::path& entry : entries()) {
+    std::string text = read_file(entry);
+    text[text.size() / 2] ^= 1;
+    std::ofstream(entry, std::ios::binary) << text;
+  }
+  expect_call(all_rejected);
+  expect_call(all_hit);
+}
+
+/// The entry is as it should be, its content is no binary of this driver.
+TEST_F(ProgramCache, RebuildsWhatTheDriverRefusesAndReplacesIt) {
+  expect_call(all_missed);
+  const auto cache = CacheFolder::open(folder(), 1 << 24);
+  ASSERT_TRUE(cache);
+  for (const fs::path& entry : entries()) {
+    const std::string text = read_file(entry);
+    uint64_t key_bytes = 0;
+    std::copy_n(text.data() + 16, sizeof key_bytes, reinterpret_cast<char*>(&key_bytes));
+    ASSERT_TRUE(cache->store(text.substr(40, key_bytes), "this is the binary of no device"));
+  }
+  EXPECT_EQ(entries().size(), 3u);
+  expect_call(all_rejected);
+  expect_call(all_hit);
+}
+
+/// The key is text behind the header of 40 bytes.
+TEST_F(ProgramCache, KeepsAProgramUnderAllThatItsBuildDependsOn) {
+  const auto child = run("open");
+  const std::size_t name_begin = child.output.find("device ") + 7;
+  const std::string device =
+      child.output.substr(name_begin, child.output.find('\n', name_begin) - name_begin);
+  ASSERT_EQ(entries().size(), 2u);
+  for (const fs::path& entry : entries()) {
+    const std::string text = read_file(entry);
+    EXPECT_EQ(text.find("ringkernel protocol"), 40u);
+    for (const std::string& part : {device, std::string("\nOpenCL 3.0"),
+                                    std::string("\n-cl-std=CL3.0"), std::string("__kernel")})
+      EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_F(ProgramCache, KeepsNothingWhereItIsTurnedOff) {
+  const auto child = run("open", {{"RINGKERNEL_CACHE", "0"}, {"POCL_KERNEL_CACHE", "0"}});
+  EXPECT_THAT(child.output, HasSubstr(none_kept));
+  EXPECT_FALSE(fs::exists(folder()));
+}
+
+/// Unless it is told to, it leaves programs to the cache of a driver that has one.
+TEST_F(ProgramCache, LeavesItToPoclsOwnCache) {
+  const auto left = run("open", {{"RINGKERNEL_CACHE", ""}, {"POCL_KERNEL_CACHE", ""}});
+  if (left.output.find("device pthread") != 0 && left.output.find("device cpu") != 0)
+    GTEST_SKIP() << "not PoCL: " << left.output;
+  EXPECT_THAT(left.output, HasSubstr(none_kept));
+  EXPECT_FALSE(fs::exists(folder()));
+  const auto without = run("open", {{"RINGKERNEL_CACHE", ""}, {"POCL_KERNEL_CACHE", "0"}});
+  EXPECT_THAT(without.output, HasSubstr("hits 0 misses 2 rejected 0"));
+  EXPECT_EQ(entries().size(), 2u);
+}
+
+TEST_F(ProgramCache, LiesInTheHomeFolderWhereNoOtherIsNamed) {
+  for (const char* const no_folder : {"", "relative/path"}) {
+    const ringkernel::testing::TempFolder user;
+    const auto child = run("open", {{"XDG_CACHE_HOME", no_folder}, {"HOME", user.path()}});
+    EXPECT_THAT(child.output, HasSubstr("misses 2"));
+    EXPECT_TRUE(fs::is_directory(user.path() / ".cache" / "ringkernel"));
+  }
+}
+
+TEST_F(ProgramCache, DoesWithoutAFolder) {
+  std::ofstream(folder()) << "a file";
+  const auto blocked = run("open");
+  EXPECT_EQ(blocked.exit_code, 0);
+  EXPECT_THAT(blocked.output, HasSubstr(none_kept));
+  const auto homeless = run("open", {{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
+  EXPECT_EQ(homeless.exit_code, 0);
+  EXPECT_THAT(homeless.output, HasSubstr(none_kept));
+}
+
+}  // namespace
+}  // namespace ringkernel::test
