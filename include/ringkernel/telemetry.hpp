@@ -24,7 +24,7 @@ struct KernelMetrics {
   std::string id;
   std::string program;
   KernelStatus status = KernelStatus::created;
-  // Counted by the device.
+  // Counted by the device, each message before its reply is there.
   std::uint64_t messages_in = 0;
   std::uint64_t messages_out = 0;
   std::uint64_t bytes_in = 0;
