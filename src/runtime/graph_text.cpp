@@ -218,7 +218,7 @@ class ModuleReader {
         default: return make_constant<float>(graph_, literal, desc);
       }
     };
-    const Result<Graph::Value> value = constant();
+    Result<Graph::Value> value = constant();
     if (!value) return at(place, value.error());
     return value;
   }

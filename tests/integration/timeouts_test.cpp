@@ -105,7 +105,7 @@ TEST_P(LongestTimeout, OfTensorsAndFunctions) {
   const auto input = graph.input(desc);
   graph.output(graph.add(ops::add(input, input)));
   const auto function = runtime.compile(graph).value();
-  const auto result = function.execute(values, for_ever);
+  const auto result = function.execute(values, {.timeout = for_ever});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_EQ(result->elements<float>()[1], 4);
   EXPECT_TRUE(runtime.shutdown());
