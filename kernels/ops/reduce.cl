@@ -14,6 +14,8 @@
 
 #define RK_SUM_LANES 16u
 #define RK_SUM_CHUNK 256u
+/// Elements: a chunk's additions wait for each other, and what comes next for them.
+#define RK_SUM_AHEAD 1024u
 /// Chunks of 2^32 elements number 2^24, so that at most 25 sums of different weight wait.
 #define RK_SUM_LEVELS 25
 
@@ -49,7 +51,10 @@ RK_INLINE rk_f32 rk_sum_dense(RK_GLOBAL const rk_f32* from, rk_u64 count) {
     const rk_u64 end = count - chunk < RK_SUM_CHUNK ? count : chunk + RK_SUM_CHUNK;
     rk_f32x16 lanes = rk_splat16(0.0f);
     rk_u64 i = chunk;
-    for (; i + RK_SUM_LANES <= end; i += RK_SUM_LANES) lanes = lanes + rk_load16(from + i);
+    for (; i + RK_SUM_LANES <= end; i += RK_SUM_LANES) {
+      rk_prefetch_read((rk_const_bytes)(from + i + RK_SUM_AHEAD));
+      lanes = lanes + rk_load16(from + i);
+    }
     if (i < end) {
       rk_f32 tail[RK_SUM_LANES];
       for (rk_u32 lane = 0; lane < RK_SUM_LANES; ++lane)
