@@ -7,8 +7,6 @@
 namespace ringkernel::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();
 
 /// Every default is the longest too.
@@ -21,12 +19,14 @@ constexpr RuntimeOptions patient() {
 
 class LongestTimeout : public OnEachBackend {
  protected:
-  /// Does `wait` on a kernel that executes nothing until the wait has most likely begun to sleep.
+  /// Does `wait` on a kernel that executes nothing until that many more messages are accepted, the
+  /// last of which, or room for another, is waited for.
   template <class Wait>
-  static void while_nothing_runs(Kernel& kernel, Wait&& wait) {
+  static void while_nothing_runs(Kernel& kernel, Wait&& wait, std::uint64_t messages = 1) {
     kernel.deactivate().value();
-    std::thread later([&kernel] {
-      std::this_thread::sleep_for(20ms);
+    const std::uint64_t accepted = kernel.metrics().accepted + messages;
+    std::thread later([&kernel, accepted] {
+      while (kernel.metrics().accepted < accepted) std::this_thread::yield();
       kernel.activate().value();
     });
     wait();
@@ -66,12 +66,15 @@ TEST_P(LongestTimeout, OfAFullQueue) {
   Kernel kernel =
       active(runtime, "a",
              {.program = "echo", .input_bytes = 4096, .output_bytes = 16384, .queue_max = 1});
-  while_nothing_runs(kernel, [&] {
-    for (int i = 0; i < messages; ++i) {
-      const auto sent = kernel.send(plain(1984, i), {.timeout = for_ever});
-      EXPECT_TRUE(sent) << sent.error().text();
-    }
-  });
+  while_nothing_runs(
+      kernel,
+      [&] {
+        for (int i = 0; i < messages; ++i) {
+          const auto sent = kernel.send(plain(1984, i), {.timeout = for_ever});
+          EXPECT_TRUE(sent) << sent.error().text();
+        }
+      },
+      3);
   for (int i = 0; i < messages; ++i) {
     const auto reply = kernel.receive(for_ever);
     ASSERT_TRUE(reply) << reply.error().text();
