@@ -4,10 +4,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "idle_cases.hpp"
+#include "strategy_cases.hpp"
+#include "telemetry_cases.hpp"
+
 namespace bench {
 namespace {
 
-constexpr Case all[] = {
+const Case all[] = {
     {"call_add16", "us", call_add16},
     {"plain_opencl_add16", "us", plain_add16},
     {"plain_opencl_add16_basic", "us", plain_add16, "basic"},
@@ -35,12 +39,12 @@ constexpr Case all[] = {
 
 }  // namespace
 
-std::span<const Case> cases() { return all; }
-
 const Case& find_case(std::string_view name) {
-  const auto* const found = std::ranges::find(all, name, &Case::name);
-  if (found == std::end(all)) throw std::invalid_argument("no case '" + std::string(name) + "'");
-  return *found;
+  for (const std::span<const Case> cases :
+       {std::span<const Case>(all), strategy_cases(), idle_cases(), telemetry_cases()})
+    if (const auto found = std::ranges::find(cases, name, &Case::name); found != cases.end())
+      return *found;
+  throw std::invalid_argument("no case '" + std::string(name) + "'");
 }
 
 }  // namespace bench

@@ -2,6 +2,7 @@
 /// or a neighbour's spinning threads would be measured as well.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -12,12 +13,11 @@ namespace bench {
 struct Case {
   std::string_view name;
   std::string_view unit;
-  Measurement (*run)();
+  std::function<Measurement()> run;
   /// The PoCL device for the child (POCL_DEVICES); empty: the default one.
   std::string_view pocl_device = {};
 };
 
-[[nodiscard]] std::span<const Case> cases();
 /// Throws std::invalid_argument if there is none.
 [[nodiscard]] const Case& find_case(std::string_view name);
 

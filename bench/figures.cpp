@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace bench {
@@ -41,13 +42,17 @@ double median_of(const std::vector<Measurement>& rounds, double Measurement::*pa
   return median(std::move(values));
 }
 
-/// "bare_flag 0.26 us (0.41 x)": the factor by which we are better.
+/// The factor by which we are better.
+double factor(std::string_view unit, double ours, double theirs) {
+  return unit == "M/s" ? ours / theirs : theirs / ours;
+}
+
+/// "bare_flag 0.26 us (0.41 x)".
 std::string render_baseline(const Figure& figure, std::string_view baseline, const Rounds& rounds) {
   const double theirs = median_of(rounds.at(baseline), &Measurement::value);
   const double ours = median_of(rounds.at(figure.measured), &Measurement::value);
   const std::string_view unit = find_case(baseline).unit;
-  const double factor = unit == "M/s" ? ours / theirs : theirs / ours;
-  return fmt::format("{} {:.3g} {} ({:.3g} x)", baseline, theirs, unit, factor);
+  return fmt::format("{} {:.3g} {} ({:.3g} x)", baseline, theirs, unit, factor(unit, ours, theirs));
 }
 
 std::string render_row(const Figure& figure, const Rounds& rounds) {
@@ -60,10 +65,16 @@ std::string render_row(const Figure& figure, const Rounds& rounds) {
   std::vector<std::string> beside;
   for (const std::string_view baseline : figure.baselines)
     beside.push_back(render_baseline(figure, baseline, rounds));
-  return fmt::format("{:<27} {:>8.3g} {:<4} {:>5.0f} % {:>9}  {:<28} {} {:<5g} {:<4} {}\n",
-                     row.name, row.value, row.unit, row.spread * 100, row.samples, quantiles,
-                     figure.better == Better::lower ? "<=" : ">=", figure.bar,
-                     met(figure, row.value) ? "yes" : "NO", fmt::join(beside, "; "));
+  const std::string bar =
+      fmt::format("{} {:g}", figure.better == Better::lower ? "<=" : ">=", figure.bar);
+  const bool promised = !std::isnan(figure.bar);
+  return fmt::format("{:<27} {:>8.3g} {:<4} {:>5.0f} % {:>9}  {:<28} {:<8} {:<4} {}\n", row.name,
+                     row.value, row.unit, row.spread * 100, row.samples, quantiles,
+                     promised ? bar : "",
+                     !promised                ? ""
+                     : met(figure, row.value) ? "yes"
+                                              : "NO",
+                     fmt::join(beside, "; "));
 }
 
 }  // namespace
@@ -90,7 +101,8 @@ Row evaluate(const Figure& figure, const Rounds& rounds) {
   const std::vector<Measurement>& ours = rounds.at(figure.measured);
   for (std::size_t round = 0; round < ours.size(); ++round) {
     const double value = ours[round].value;
-    values.push_back(figure.is_ratio() ? rounds.at(figure.baselines.front())[round].value / value
+    values.push_back(figure.is_ratio() ? factor(find_case(figure.measured).unit, value,
+                                                rounds.at(figure.baselines.front())[round].value)
                                        : value);
     row.samples += ours[round].samples;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string_view>
@@ -13,6 +14,9 @@
 namespace bench {
 
 struct Figure {
+  /// Of a figure that promises nothing.
+  static constexpr double no_bar = std::numeric_limits<double>::quiet_NaN();
+
   std::string_view name;
   std::string_view unit;
   Better better;
@@ -21,12 +25,16 @@ struct Figure {
   /// Cases that run in the same round, for comparison.
   std::vector<std::string_view> baselines = {};
 
-  /// The value is the first baseline over ours, larger is better; else it is the measured value.
+  /// The value is by how much ours is better than the first baseline; else it is the measured
+  /// value.
   [[nodiscard]] bool is_ratio() const { return unit == "x"; }
 };
 
 [[nodiscard]] std::span<const Figure> roundtrip_figures();
 [[nodiscard]] std::span<const Figure> graph_figures();
+[[nodiscard]] std::span<const Figure> strategy_figures();
+[[nodiscard]] std::span<const Figure> idle_figures();
+[[nodiscard]] std::span<const Figure> telemetry_figures();
 
 /// Every case's measurements, one per round.
 using Rounds = std::map<std::string_view, std::vector<Measurement>, std::less<>>;

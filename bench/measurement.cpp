@@ -1,5 +1,7 @@
 #include "measurement.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <boost/json/src.hpp>
 #include <cmath>
@@ -49,6 +51,15 @@ Measurement summarize(std::vector<double> samples, Better better) {
   measurement.value = measurement.p50;
   measurement.samples = samples.size();
   return measurement;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 double median(std::vector<double> values) {

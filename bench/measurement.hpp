@@ -34,6 +34,9 @@ struct Measurement {
 /// (max - min) / median.
 [[nodiscard]] double spread(const std::vector<double>& values);
 
+/// User and system time of this process so far, all its threads.
+[[nodiscard]] double cpu_seconds();
+
 using Clock = std::chrono::steady_clock;
 
 /// Starts when it is made.

@@ -1,6 +1,4 @@
 // Our side of the figures, written as a user of the public API would write it.
-#include <sys/resource.h>
-
 #include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -106,15 +104,6 @@ Measurement pipeline(std::vector<rk::Kernel>& kernels, std::size_t window, Send 
   Measurement measurement = rate.result();
   for (rk::Kernel& kernel : kernels) receive(kernel);
   return measurement;
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::size_t Channel::do_chores(std::uint64_t now_ns) {
     for (auto& [admission, result] : admitted) admission(std::move(result));
     finish_ended(ended);
     if (work != 0) {
-      executor_.wake(Executor::Wake::launch);
+      executor_.wake(kernel_, Executor::Wake::launch);
       room_made();
     }
   }
@@ -75,7 +75,7 @@ void Channel::check_device() {
   }
   if (!reason) {
     // A slice that used up its budget leaves the rest to the next one.
-    if (executor_.left_work()) executor_.wake(Executor::Wake::launch);
+    executor_.go_on(kernel_);
     return;
   }
   close(*reason);

@@ -60,7 +60,7 @@ std::size_t Channel::drain() {
       const std::lock_guard lock(send_mutex_);
       executor_.ring(kernel_);
     }
-    executor_.wake(Executor::Wake::launch);
+    executor_.wake(kernel_, Executor::Wake::launch);
   }
   return delivered;
 }
@@ -213,7 +213,7 @@ void Channel::lead(MessageId id, Timeout& timeout) {
     if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
     // The thread that is to run the slice may have been put on this very processor, where neither
     // polling nor yielding lets it begin before the scheduler's next tick.
-    if ((poll == 1 || poll % chore_polls == 0) && executor_.starting())
+    if ((poll == 1 || poll % chore_polls == 0) && executor_.starting(kernel_))
       std::this_thread::sleep_for(start_pause);
     if (poll % chore_polls != 0) {
       if (poll > eager_polls) cpu_pause();

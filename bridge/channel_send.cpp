@@ -113,14 +113,14 @@ void Channel::enqueue(MessageId id, const Envelope& envelope, MessageBuffer payl
 }
 
 bool Channel::must_launch(Executor::Wake how) noexcept {
-  const bool launch = executor_.must_launch(how);
+  const bool launch = executor_.must_launch(kernel_, how);
   if (launch) ++senders_in_;
   return launch;
 }
 
 void Channel::after_submit(Executor::Wake how, bool launch, bool deadline_lowered) noexcept {
   if (launch) {
-    executor_.launch(how);
+    executor_.launch(kernel_, how);
     senders_out_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in try_retire
   }
   nudge_if_needed(deadline_lowered);
@@ -263,7 +263,7 @@ std::uint32_t Channel::set_state(std::uint32_t state) {
     const std::lock_guard lock(send_mutex_);
     epoch = executor_.set_state(kernel_, state);
   }
-  executor_.wake(Executor::Wake::launch);
+  executor_.wake(kernel_, Executor::Wake::launch);
   return epoch;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// Offsets inside the region, in the order drawn in control_block.h.
 struct Region {
-  std::uint64_t device_line;
+  std::uint64_t device_lines;
   std::uint64_t input_doorbells;
   std::uint64_t output_doorbells;
   std::uint64_t kernel_host_lines;
@@ -20,14 +20,16 @@ struct Region {
   std::uint64_t telemetry_blocks;
   std::uint64_t end;
 
-  constexpr Region(std::uint64_t start, std::uint32_t capacity) noexcept
-      : device_line(start + sizeof(rk_executor_host_line)),
-        input_doorbells(device_line + sizeof(rk_executor_device_line)),
-        output_doorbells(line_up(input_doorbells + capacity * sizeof(rk_u32))),
-        kernel_host_lines(line_up(output_doorbells + capacity * sizeof(rk_u32))),
-        kernel_device_lines(kernel_host_lines + capacity * sizeof(rk_kernel_host_line)),
-        telemetry_blocks(kernel_device_lines + capacity * sizeof(rk_kernel_device_line)),
-        end(telemetry_blocks + capacity * sizeof(rk_telemetry_block)) {}
+  constexpr Region(std::uint64_t start, const ExecutorLimits& limits) noexcept
+      : device_lines(start + sizeof(rk_executor_host_line)),
+        input_doorbells(device_lines + limits.work_groups * sizeof(rk_executor_device_line)),
+        output_doorbells(line_up(input_doorbells + limits.kernel_capacity * sizeof(rk_u32))),
+        kernel_host_lines(line_up(output_doorbells + limits.kernel_capacity * sizeof(rk_u32))),
+        kernel_device_lines(kernel_host_lines +
+                            limits.kernel_capacity * sizeof(rk_kernel_host_line)),
+        telemetry_blocks(kernel_device_lines +
+                         limits.kernel_capacity * sizeof(rk_kernel_device_line)),
+        end(telemetry_blocks + limits.kernel_capacity * sizeof(rk_telemetry_block)) {}
 
   static constexpr std::uint64_t line_up(std::uint64_t offset) noexcept {
     return align_up<std::uint64_t>(offset, RK_LINE_BYTES);
@@ -41,8 +43,8 @@ std::atomic_ref<T> atomic(T& word) noexcept {
 
 }  // namespace
 
-std::uint64_t Executor::region_bytes(std::uint32_t kernel_capacity) noexcept {
-  return Region(0, kernel_capacity).end;
+std::uint64_t Executor::region_bytes(const ExecutorLimits& limits) noexcept {
+  return Region(0, limits).end;
 }
 
 Executor::Executor(std::byte* arena, std::uint64_t region_offset, const ExecutorLimits& limits,
@@ -55,9 +57,11 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
   RK_ASSERT(limits.kernel_capacity > 0 && limits.kernel_capacity <= RK_KERNELS_MAX &&
                 limits.kernel_capacity % RK_DOORBELLS_PER_LINE == 0,
             "kernel capacity must be a multiple of 16 up to RK_KERNELS_MAX");
-  const Region region(region_offset, limits.kernel_capacity);
-  device_ = at<rk_executor_device_line>(region.device_line);
-  launched_.store(device_->parked_slice, std::memory_order_relaxed);  // nothing runs yet
+  RK_ASSERT(limits.work_groups > 0 && limits.work_groups <= RK_WORK_GROUPS_MAX,
+            "an executor has 1 to RK_WORK_GROUPS_MAX work-groups");
+  const Region region(region_offset, limits);
+  device_lines_ = at<rk_executor_device_line>(region.device_lines);
+  launched_.store(device_lines_[0].parked_slice, std::memory_order_relaxed);  // nothing runs yet
   input_doorbells_ = at<rk_doorbell_line>(region.input_doorbells);
   output_doorbells_ = at<rk_doorbell_line>(region.output_doorbells);
   kernel_hosts_ = at<rk_kernel_host_line>(region.kernel_host_lines);
@@ -67,7 +71,8 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
   host_->kernel_capacity = limits.kernel_capacity;
   host_->drain_records_max = limits.drain_records_max;
   host_->slice_records_max = limits.slice_records_max;
-  host_->device_line = region.device_line;
+  host_->work_groups = limits.work_groups;
+  host_->device_line = region.device_lines;
   host_->input_doorbells = region.input_doorbells;
   host_->output_doorbells = region.output_doorbells;
   host_->kernel_host_lines = region.kernel_host_lines;
@@ -83,6 +88,11 @@ void Executor::open(std::uint32_t idle_polls_max) noexcept {
 
 void Executor::set_idle_polls_max(std::uint32_t polls) noexcept {
   atomic(host_->idle_polls_max).store(polls, std::memory_order_relaxed);  // stands alone
+}
+
+void Executor::set_idle_ns(std::uint64_t max, std::uint64_t spin) noexcept {
+  atomic(host_->idle_ns_max).store(max, std::memory_order_relaxed);  // each stands alone
+  atomic(host_->idle_spin_ns).store(spin, std::memory_order_relaxed);
 }
 
 Result<void> Executor::stop(std::uint64_t timeout_ns) {
@@ -122,7 +132,8 @@ void Executor::detach(std::uint32_t kernel) {
 std::uint32_t Executor::set_state(std::uint32_t kernel, std::uint32_t state) noexcept {
   rk_kernel_host_line& line = kernel_hosts_[kernel];
   const std::uint32_t epoch = line.state_epoch + 1;
-  atomic(line.state).store(state, std::memory_order_relaxed);  // published by the next store
+  // release: the rings; pairs with the acquire in rk_visit, which may come before the epoch does
+  atomic(line.state).store(state, std::memory_order_release);
   // release: state and rings; pairs with the acquire in rk_visit
   atomic(line.state_epoch).store(epoch, std::memory_order_release);
   ring(kernel);
@@ -142,11 +153,12 @@ void Executor::ring(std::uint32_t kernel) noexcept {
   atomic(word).store(next != 0 ? next : 1, std::memory_order_release);
 }
 
-bool Executor::must_launch(Wake how) noexcept {
-  // Either this load sees that the last slice has parked, or that slice's last look at the
-  // doorbells, behind its own full fence, sees what was rung before this fence.
+bool Executor::must_launch(std::uint32_t kernel, Wake how) noexcept {
+  // Either this load sees that the work-group has parked, or its last look at the doorbells, behind
+  // its own full fence, sees what was rung before this fence.
   full_fence();
-  const std::uint32_t parked = atomic(device_->parked_slice).load(std::memory_order_acquire);
+  const std::uint32_t parked =
+      atomic(device_line(kernel).parked_slice).load(std::memory_order_acquire);
   const std::uint32_t launched = launched_.load(std::memory_order_relaxed);  // launch decides
   if (parked == launched) return true;
   // The caller would rather run slices itself than talk to another core: ask the resident one to
@@ -156,12 +168,12 @@ bool Executor::must_launch(Wake how) noexcept {
   return false;
 }
 
-void Executor::launch(Wake how) noexcept {
+void Executor::launch(std::uint32_t kernel, Wake how) noexcept {
   // Another sender may have launched it, and that slice may run.
   std::uint32_t launched = launched_.load(std::memory_order_relaxed);  // the CAS decides
-  if (atomic(device_->parked_slice).load(std::memory_order_acquire) != launched) return;
-  // Of several senders that see "parked", one launches. acq_rel: the winner's write of the eager
-  // slice number comes behind the winner before it.
+  if (atomic(device_line(kernel).parked_slice).load(std::memory_order_acquire) != launched) return;
+  // Of several senders that see "parked", one launches. acq_rel: the winner's writes of the host
+  // line's slice numbers come behind the winner's before it.
   if (launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel))
     start_slice(launched + 1, how);
 }
@@ -172,31 +184,36 @@ void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
     // relaxed: read by the slice that starts on this thread
     atomic(host_->eager_slice).store(slice, std::memory_order_relaxed);
     if (port_.run(slice)) {
-      const bool more = atomic(device_->end_reason).load(std::memory_order_relaxed) ==
+      const bool more = atomic(device_lines_[0].end_reason).load(std::memory_order_relaxed) ==
                         RK_SLICE_BUDGET;  // written by this thread, as the device
-      if (more) wake(Wake::launch);
+      if (more) wake(0, Wake::launch);
       return;
     }
     atomic(host_->eager_slice).store(0, std::memory_order_relaxed);
   }
+  // Other work-groups may be at work, and the next slice begins when they, too, have returned. They
+  // are asked first: who launches the slice after this one asks later than that, and would be
+  // overwritten otherwise. relaxed: the word stands alone.
+  if (limits_.work_groups != 1)
+    atomic(host_->yield_slice).store(slice - 1, std::memory_order_relaxed);
   if (Result<void> result = port_.launch(slice); !result) fail(std::move(result).error());
 }
 
-bool Executor::parked() const noexcept {
-  return atomic(device_->parked_slice).load(std::memory_order_acquire) ==
+bool Executor::parked(std::uint32_t kernel) const noexcept {
+  return atomic(device_line(kernel).parked_slice).load(std::memory_order_acquire) ==
          launched_.load(std::memory_order_relaxed);  // a hint; wake decides
 }
 
-bool Executor::starting() const noexcept {
-  // acquire: pairs with the release in rk_executor; a hint all the same
-  return atomic(device_->running_slice).load(std::memory_order_acquire) !=
+bool Executor::starting(std::uint32_t kernel) const noexcept {
+  // acquire: pairs with the release in rk_run_group; a hint all the same
+  return atomic(device_line(kernel).running_slice).load(std::memory_order_acquire) !=
          launched_.load(std::memory_order_relaxed);
 }
 
-bool Executor::left_work() const noexcept {
-  if (!parked()) return false;
+bool Executor::left_work(std::uint32_t kernel) const noexcept {
+  if (!parked(kernel)) return false;
   // relaxed: written before parked_slice, which parked() acquired
-  return atomic(device_->end_reason).load(std::memory_order_relaxed) == RK_SLICE_BUDGET;
+  return atomic(device_line(kernel).end_reason).load(std::memory_order_relaxed) == RK_SLICE_BUDGET;
 }
 
 std::uint32_t Executor::fault(std::uint32_t kernel) const noexcept {
@@ -210,6 +227,7 @@ bool Executor::backpressured(std::uint32_t kernel) const noexcept {
 }
 
 rk_telemetry_block Executor::telemetry(std::uint32_t kernel) const noexcept {
+  port_.refresh_telemetry(kernel);
   rk_telemetry_block& block = telemetry_[kernel];
   rk_telemetry_block copy{};
   const auto load = [](auto& word) { return atomic(word).load(std::memory_order_relaxed); };
@@ -222,10 +240,6 @@ rk_telemetry_block Executor::telemetry(std::uint32_t kernel) const noexcept {
   copy.last_fault = load(block.last_fault);
   copy.last_correlation_id = load(block.last_correlation_id);
   return copy;
-}
-
-std::uint64_t Executor::polls() const noexcept {
-  return atomic(device_->polls).load(std::memory_order_relaxed);  // a figure
 }
 
 void Executor::check() {

@@ -1,5 +1,8 @@
 /// The host's end of one executor: its region in the arena, the doorbells, and the slices.
 ///
+/// Each ring kernel belongs to one work-group of the executor, which parks by itself: what is asked
+/// of a kernel here is asked of that work-group. A slice is launched for all of them.
+///
 /// Threading: `ring` and `set_state` for one kernel: one thread at a time (the channel's send
 /// lock); everything else: any thread.
 /// Memory ordering: `ring` publishes, `wake` is the host's half of the parking handshake; see
@@ -13,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "bridge/fence.hpp"
 #include "bridge/slice_port.hpp"
 #include "ringkernel/protocol/control_block.h"
 #include "ringkernel/protocol/doorbell.h"
@@ -21,18 +25,9 @@
 
 namespace ringkernel::bridge {
 
-/// A full fence that ThreadSanitizer understands too (it does not model std::atomic_thread_fence).
-inline void full_fence() noexcept {
-#if defined(__SANITIZE_THREAD__)
-  static std::atomic<std::uint32_t> word{0};
-  word.fetch_add(0, std::memory_order_seq_cst);
-#else
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#endif
-}
-
 struct ExecutorLimits {
   std::uint32_t kernel_capacity = RK_KERNELS_MAX;
+  std::uint32_t work_groups = 1;
   std::uint32_t drain_records_max = 16;
   std::uint32_t slice_records_max = 0;
 };
@@ -47,8 +42,8 @@ struct KernelRings {
 
 class Executor {
  public:
-  /// Bytes of the region for `kernel_capacity` kernels; it must be 128-byte aligned and zeroed.
-  [[nodiscard]] static std::uint64_t region_bytes(std::uint32_t kernel_capacity) noexcept;
+  /// Bytes of the region; it must be 128-byte aligned and zeroed.
+  [[nodiscard]] static std::uint64_t region_bytes(const ExecutorLimits& limits) noexcept;
 
   Executor(std::byte* arena, std::uint64_t region_offset, const ExecutorLimits& limits,
            SlicePort& port);
@@ -62,6 +57,9 @@ class Executor {
 
   /// Polls without work after which a slice parks; takes effect at once.
   void set_idle_polls_max(std::uint32_t polls) noexcept;
+  /// Likewise nanoseconds, where slices have a clock (0: no such limit), and those of them that a
+  /// slice spins before it gives its core away again and again.
+  void set_idle_ns(std::uint64_t max, std::uint64_t spin) noexcept;
 
   /// Tells the slices to end for good and waits for them. Idempotent.
   [[nodiscard]] Result<void> stop(std::uint64_t timeout_ns);
@@ -83,25 +81,31 @@ class Executor {
   /// Rings the kernel's doorbell. `wake` must follow, on the same thread.
   void ring(std::uint32_t kernel) noexcept;
 
+  /// `run_on_caller`: of executors with one work-group only.
   enum class Wake : std::uint8_t { launch, run_on_caller };
-  /// Makes sure that a slice will see what was rung: launches the next one if the last one has
-  /// parked, or runs it right here if asked and possible.
-  void wake(Wake how) noexcept {
-    if (must_launch(how)) launch(how);
+  /// Makes sure that a slice will see what the kernel was rung for: launches the next one if its
+  /// work-group has parked, or runs it right here if asked and possible.
+  void wake(std::uint32_t kernel, Wake how) noexcept {
+    if (must_launch(kernel, how)) launch(kernel, how);
   }
-  /// The two halves of `wake`. The first is a full fence behind `ring`; true: the last slice has
-  /// parked, and the caller has to go on with the second.
-  [[nodiscard]] bool must_launch(Wake how) noexcept;
-  void launch(Wake how) noexcept;
+  /// The two halves of `wake`. The first is a full fence behind `ring`; true: the work-group has
+  /// parked the last slice, and the caller has to go on with the second.
+  [[nodiscard]] bool must_launch(std::uint32_t kernel, Wake how) noexcept;
+  void launch(std::uint32_t kernel, Wake how) noexcept;
 
-  /// Whether the last slice that was launched has parked.
-  [[nodiscard]] bool parked() const noexcept;
+  /// Whether the kernel's work-group has parked the slice launched last.
+  [[nodiscard]] bool parked(std::uint32_t kernel) const noexcept;
 
-  /// Whether the slice launched last has not begun yet.
-  [[nodiscard]] bool starting() const noexcept;
+  /// Whether it has not begun that slice yet.
+  [[nodiscard]] bool starting(std::uint32_t kernel) const noexcept;
 
   /// Whether it parked although work may be left: its budget was used up.
-  [[nodiscard]] bool left_work() const noexcept;
+  [[nodiscard]] bool left_work(std::uint32_t kernel) const noexcept;
+  /// Launches the next slice if the last one left work. For whoever waits for what a slice does:
+  /// one that leaves work behind does not look at the doorbells again.
+  void go_on(std::uint32_t kernel) noexcept {
+    if (left_work(kernel)) wake(kernel, Wake::launch);
+  }
 
   /// Calls `visit(kernel)` for each kernel whose output doorbell was rung since `visit` last
   /// returned true for it. One thread at a time.
@@ -120,16 +124,20 @@ class Executor {
   [[nodiscard]] Error failure() const;
   void check();
 
-  /// Slices launched so far, and doorbell polls of the device so far.
+  /// Slices launched so far.
   [[nodiscard]] std::uint32_t slices_launched() const noexcept {
     return launched_.load(std::memory_order_relaxed);  // a figure
   }
-  [[nodiscard]] std::uint64_t polls() const noexcept;
 
  private:
   template <class T>
   [[nodiscard]] T* at(std::uint64_t offset) const noexcept {
     return reinterpret_cast<T*>(arena_ + offset);
+  }
+  /// What the kernel's work-group writes.
+  [[nodiscard]] rk_executor_device_line& device_line(std::uint32_t kernel) const noexcept {
+    // On the path of a call there is mostly one, and nothing to divide.
+    return device_lines_[limits_.work_groups == 1 ? 0 : kernel % limits_.work_groups];
   }
   void start_slice(std::uint32_t slice, Wake how) noexcept;
   void fail(Error error) noexcept;
@@ -138,7 +146,7 @@ class Executor {
   const ExecutorLimits limits_;
   SlicePort& port_;
   rk_executor_host_line* const host_;
-  rk_executor_device_line* device_ = nullptr;
+  rk_executor_device_line* device_lines_ = nullptr;  // [work_groups]
   rk_doorbell_line* input_doorbells_ = nullptr;
   rk_doorbell_line* output_doorbells_ = nullptr;
   rk_kernel_host_line* kernel_hosts_ = nullptr;

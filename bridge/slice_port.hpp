@@ -30,6 +30,9 @@ class SlicePort {
 
   /// Whether a slice ended that did not end by itself. Cheap.
   [[nodiscard]] virtual Result<void> error() = 0;
+
+  /// Brings the device's counters of a kernel into the host's arena, where that is another memory.
+  virtual void refresh_telemetry(std::uint32_t kernel) { static_cast<void>(kernel); }
 };
 
 }  // namespace ringkernel::bridge

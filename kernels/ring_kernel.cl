@@ -1,10 +1,14 @@
-/// The executor: one resident work-item that serves every ring kernel of one program.
+/// The executor: resident work-groups of one work-item that serve the ring kernels of one program,
+/// work-group g those whose index modulo the number of work-groups is g.
 ///
 /// A program (kernels/programs/) defines `rk_handle` and includes this file, which turns it into
-/// the kernel `rk_executor`. One run of it is a slice: poll the doorbells, drain what was rung, and
-/// park when told to, when idle, or when its budget is used up.
+/// the kernel `rk_executor`. One run of it is a slice. In it each work-group by itself polls the
+/// doorbells, drains what was rung, and parks when told to, when idle, or when its budget is used
+/// up.
 ///
-/// Threading: the slices of one executor run one after the other.
+/// Threading: the slices of one executor run one after the other. Work-groups of one slice share
+/// nothing that they write: every struct, and every word of an output doorbell line, belongs to
+/// one.
 /// Memory ordering: docs/PROTOCOL.md gives the argument for each store and fence below.
 #ifndef RINGKERNEL_RING_KERNEL_CL
 #define RINGKERNEL_RING_KERNEL_CL
@@ -13,13 +17,14 @@
 #include "ringkernel/protocol/doorbell.h"
 #include "ringkernel/protocol/telemetry_block.h"
 #include "ringkernel/protocol/version.h"
+#include "rk_idle.h"
 #include "rk_message.h"
 #include "rk_ring.h"
 
 /// How often the heartbeat is stored: every 1024 polls (a power of two).
 #define RK_HEARTBEAT_POLLS 1024u
 
-/// The executor's view of its arena region, and what it remembers during one slice. Private.
+/// A work-group's view of its executor's region, and what it remembers during one slice. Private.
 typedef struct rk_slice {
   rk_bytes arena;
   rk_u64 arena_bytes;
@@ -31,26 +36,31 @@ typedef struct rk_slice {
   RK_GLOBAL rk_kernel_device_line* kernel_devices;
   RK_GLOBAL rk_telemetry_block* telemetry;
   rk_u32 number;
+  rk_u32 group;
+  rk_u32 groups;
   rk_u32 eager;
+  rk_idle idle;
   rk_u64 polls;
-  rk_u64 records; /* handled by this executor, all slices */
+  rk_u64 records; /* handled by this work-group, all slices */
   rk_u64 records_at_start;
-  RK_GLOBAL const rk_u64* hot;       /* producer position of the ring drained last; 0: none */
-  rk_u64 hot_seen;                   /* what it was */
-  rk_u32 hot_kernel;                 /* whose ring it is */
-  rk_u32 seen_lines;                 /* lines of `seen` that hold something */
-  rk_u32 seen[RK_KERNELS_MAX];       /* epochs of the input doorbells seen last */
-  rk_u32 work[RK_KERNELS_MAX / 32u]; /* bit i: kernel i has to be visited */
-  rk_u32 left;                       /* not 0: the last pass left such bits behind */
+  RK_GLOBAL const rk_u64* hot; /* producer position of the ring drained last; 0: none */
+  rk_u64 hot_seen;             /* what it was */
+  rk_u32 hot_kernel;           /* whose ring it is */
+  rk_u32 seen_lines;           /* lines of `seen` that hold something */
+  rk_u32 seen[RK_KERNELS_MAX]; /* epochs of the input doorbells seen last */
+  rk_u32 own[RK_KERNELS_MAX / RK_DOORBELLS_PER_LINE]; /* bit i: lane i of the line is ours */
+  rk_u32 work[RK_KERNELS_MAX / 32u];                  /* bit i: kernel i has to be visited */
+  rk_u32 left; /* not 0: the last pass left such bits behind */
 } rk_slice;
 
 RK_INLINE rk_u32 rk_region_acceptable(rk_u64 offset, rk_u64 bytes, rk_u64 arena_bytes) {
   return (offset & 63u) == 0 && bytes <= arena_bytes && offset <= arena_bytes - bytes;
 }
 
-/// Fills the view from the host line; 0 where an offset does not lie in the arena.
+/// Fills the view from the host line; 0 where an offset does not lie in the arena, or where the
+/// executor has no such work-group.
 RK_INLINE rk_u32 rk_slice_open(rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
-                               rk_u64 executor_offset, rk_u32 number) {
+                               rk_u64 executor_offset, rk_u32 number, rk_u32 group) {
   if (!rk_region_acceptable(executor_offset, sizeof(rk_executor_host_line), arena_bytes)) return 0;
   RK_GLOBAL const rk_executor_host_line* host =
       (RK_GLOBAL const rk_executor_host_line*)(arena + executor_offset);
@@ -59,8 +69,11 @@ RK_INLINE rk_u32 rk_slice_open(rk_slice* slice, rk_bytes arena, rk_u64 arena_byt
       host->version != RK_PROTOCOL_VERSION)
     return 0;
   const rk_u64 n = host->kernel_capacity;
+  const rk_u64 groups = host->work_groups;
   if (n == 0 || n > RK_KERNELS_MAX || n % RK_DOORBELLS_PER_LINE != 0 ||
-      !rk_region_acceptable(host->device_line, sizeof(rk_executor_device_line), arena_bytes) ||
+      groups > RK_WORK_GROUPS_MAX || group >= groups ||
+      !rk_region_acceptable(host->device_line, groups * sizeof(rk_executor_device_line),
+                            arena_bytes) ||
       !rk_region_acceptable(host->input_doorbells, n * sizeof(rk_u32), arena_bytes) ||
       !rk_region_acceptable(host->output_doorbells, n * sizeof(rk_u32), arena_bytes) ||
       !rk_region_acceptable(host->kernel_host_lines, n * sizeof(rk_kernel_host_line),
@@ -72,13 +85,15 @@ RK_INLINE rk_u32 rk_slice_open(rk_slice* slice, rk_bytes arena, rk_u64 arena_byt
   slice->arena = arena;
   slice->arena_bytes = arena_bytes;
   slice->host = host;
-  slice->device = (RK_GLOBAL rk_executor_device_line*)(arena + host->device_line);
+  slice->device = (RK_GLOBAL rk_executor_device_line*)(arena + host->device_line) + group;
   slice->input_doorbells = (RK_GLOBAL const rk_doorbell_line*)(arena + host->input_doorbells);
   slice->output_doorbells = (RK_GLOBAL rk_doorbell_line*)(arena + host->output_doorbells);
   slice->kernel_hosts = (RK_GLOBAL const rk_kernel_host_line*)(arena + host->kernel_host_lines);
   slice->kernel_devices = (RK_GLOBAL rk_kernel_device_line*)(arena + host->kernel_device_lines);
   slice->telemetry = (RK_GLOBAL rk_telemetry_block*)(arena + host->telemetry_blocks);
   slice->number = number;
+  slice->group = group;
+  slice->groups = host->work_groups;
   slice->eager = rk_load_relaxed_u32(&host->eager_slice) == number;
   slice->polls = slice->device->polls;
   slice->records = slice->device->records;
@@ -97,28 +112,44 @@ RK_INLINE void rk_slice_mark(rk_slice* slice, rk_u32 kernel) {
   slice->work[kernel / 32u] |= 1u << (kernel % 32u);
 }
 
-/// Looks at every doorbell; marks the kernels that were rung. 1 if there was one.
+/// The lanes of a doorbell line whose kernels are this work-group's.
+RK_INLINE rk_u32 rk_slice_own_lanes(const rk_slice* slice, rk_u32 line) {
+  const rk_u32 groups = slice->groups;
+  if (groups == 1) return 0xffffu;
+  const rk_u32 first_group = line * RK_DOORBELLS_PER_LINE % groups;
+  rk_u32 lanes = 0;
+  for (rk_u32 lane = (slice->group + groups - first_group) % groups; lane < RK_DOORBELLS_PER_LINE;
+       lane += groups)
+    lanes |= 1u << lane;
+  return lanes;
+}
+
+/// Looks at every doorbell; marks the own kernels that were rung. 1 if there was one.
 RK_INLINE rk_u32 rk_slice_poll(rk_slice* slice) {
   const rk_u32 lines =
       (rk_slice_kernels(slice) + RK_DOORBELLS_PER_LINE - 1) / RK_DOORBELLS_PER_LINE;
-  for (; slice->seen_lines < lines; ++slice->seen_lines)
+  for (; slice->seen_lines < lines; ++slice->seen_lines) {
+    slice->own[slice->seen_lines] = rk_slice_own_lanes(slice, slice->seen_lines);
     for (rk_u32 lane = 0; lane < RK_DOORBELLS_PER_LINE; ++lane)
       slice->seen[slice->seen_lines * RK_DOORBELLS_PER_LINE + lane] = 0;
+  }
   rk_u32 rung = 0;
   for (rk_u32 line = 0; line < lines; ++line) {
     rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
     RK_GLOBAL const rk_u32* epochs = slice->input_doorbells[line].epoch;
     const rk_u32 differs = rk_line_differs(epochs, seen);
     if (differs == 0) continue;
-    rung = 1;
+    rung |= differs & slice->own[line];
     for (rk_u32 left = differs; left != 0; left &= left - 1u) {
       const rk_u32 lane = rk_lowest_bit(left);
       // acquire: what the host published before it rang; pairs with the store in Executor::ring
       seen[lane] = rk_load_acquire_u32(epochs + lane);
-      rk_slice_mark(slice, line * RK_DOORBELLS_PER_LINE + lane);
+      // That of another work-group is noted, too, or each poll would find it changed.
+      if ((slice->own[line] >> lane & 1u) != 0)
+        rk_slice_mark(slice, line * RK_DOORBELLS_PER_LINE + lane);
     }
   }
-  return rung;
+  return rung != 0;
 }
 
 /// Tells the host that something of this kernel changed on the device side.
@@ -219,6 +250,7 @@ RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
   const rk_u32 budget = slice->host->drain_records_max;
   rk_u32 ring_fault = RK_FAULT_NONE;
   rk_u32 again = 0;
+  rk_u32 waits = 0;
   rk_u32 taken = 0;
   for (;;) {
     RK_GLOBAL const rk_record_header* request = rk_input_front(&input, &ring_fault);
@@ -231,14 +263,20 @@ RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
     const rk_u32 fault = rk_check_request(request, output.capacity);
     const rk_u32 reply_bytes = fault == RK_FAULT_NONE ? request->reply_bytes : 0;
     RK_GLOBAL rk_record_header* reply = rk_claim_or_wait(slice, kernel, &output, reply_bytes);
-    if (reply == 0) break;
+    if (reply == 0) {
+      waits = 1;
+      break;
+    }
+    // Read here: a published reply says that its request is not looked at any more.
+    const rk_u32 length = request->length;
     rk_answer(slice, kernel, &output, request, reply, fault);
-    if (device->last_record_bytes != request->length) device->last_record_bytes = request->length;
-    rk_input_pop(&input, request->length);
+    if (device->last_record_bytes != length) device->last_record_bytes = length;
+    rk_input_pop(&input, length);
     ++taken;
   }
   if (taken != 0) rk_input_release(&input);
-  slice->hot = &input.ring->producer.position;
+  // Who waits for space is rung when there is some: more input is no reason to come back.
+  slice->hot = waits ? 0 : &input.ring->producer.position;
   slice->hot_seen = input.producer;
   slice->hot_kernel = kernel;
   if (ring_fault != RK_FAULT_NONE) rk_fail_kernel(slice, kernel, ring_fault);
@@ -252,7 +290,9 @@ RK_INLINE rk_u32 rk_visit(rk_slice* slice, rk_u32 kernel) {
   RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
   // acquire: state and rings of this epoch; pairs with the release in Executor::set_state
   const rk_u32 epoch = rk_load_acquire_u32(&host->state_epoch);
-  const rk_u32 state = rk_load_relaxed_u32(&host->state);
+  // acquire: the rings. An index that was in use before is visited at any moment, so this may be
+  // the state of an epoch that is not there yet; pairs with the release in Executor::set_state
+  const rk_u32 state = rk_load_acquire_u32(&host->state);
   if (device->state_epoch != epoch) {
     if (state == RK_KERNEL_ABSENT) {
       rk_store_relaxed_u32(&device->fault, RK_FAULT_NONE);
@@ -294,15 +334,23 @@ RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
   return worked;
 }
 
+/// Whether the slice was asked to make room: for another program, or by work-groups that have
+/// parked and are needed again, which the next slice brings back when all of this one have
+/// returned.
+RK_INLINE rk_u32 rk_slice_must_leave(const rk_slice* slice) {
+  // relaxed: the words stand alone; they only say "end"
+  return rk_load_relaxed_u32(&slice->host->leave_slice) == slice->number ||
+         (slice->groups != 1 && rk_load_relaxed_u32(&slice->host->yield_slice) == slice->number);
+}
+
 /// RK_SLICE_*: why the slice should end at this point; 0 = go on.
-RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked, rk_u32 idle_polls) {
+RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked) {
   // relaxed: the words stand alone; they only say "end"
   if (rk_load_relaxed_u32(&slice->host->stop) != 0) return RK_SLICE_STOP;
+  if (rk_slice_must_leave(slice)) return worked ? RK_SLICE_BUDGET : RK_SLICE_YIELD;
   if (!worked) {
     if (rk_load_relaxed_u32(&slice->host->yield_slice) == slice->number) return RK_SLICE_YIELD;
-    return slice->eager || idle_polls >= rk_load_relaxed_u32(&slice->host->idle_polls_max)
-               ? RK_SLICE_IDLE
-               : 0;
+    return slice->eager || rk_idle_enough(&slice->idle, slice->host) ? RK_SLICE_IDLE : 0;
   }
   const rk_u32 limit =
       slice->eager ? RK_EAGER_RECORDS_MAX : rk_load_relaxed_u32(&slice->host->slice_records_max);
@@ -334,10 +382,11 @@ RK_INLINE rk_u32 rk_slice_park(rk_slice* slice, rk_u32 reason) {
   return 1;
 }
 
-RK_KERNEL void rk_executor(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_offset,
-                           rk_u32 number) {
+/// What one work-group does in a slice.
+RK_INLINE void rk_run_group(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_offset,
+                            rk_u32 number, rk_u32 group) {
   rk_slice slice;
-  if (!rk_slice_open(&slice, arena, arena_bytes, executor_offset, number)) return;
+  if (!rk_slice_open(&slice, arena, arena_bytes, executor_offset, number, group)) return;
   for (rk_u32 word = 0; word < RK_KERNELS_MAX / 32u; ++word) slice.work[word] = 0;
   slice.seen_lines = 0;
   slice.hot = 0;
@@ -347,20 +396,30 @@ RK_KERNEL void rk_executor(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_o
 
   // A slice knows nothing of the one before: every doorbell that was ever rung counts as rung.
   rk_slice_poll(&slice);
-  rk_u32 idle_polls = 0;
+  rk_idle_reset(&slice.idle);
   for (;;) {
     const rk_u32 worked = rk_slice_work(&slice);
-    idle_polls = worked ? 0 : idle_polls + 1;
-    const rk_u32 verdict = rk_slice_verdict(&slice, worked, idle_polls);
+    if (worked)
+      rk_idle_reset(&slice.idle);
+    else
+      ++slice.idle.polls;
+    const rk_u32 verdict = rk_slice_verdict(&slice, worked);
     if (verdict != 0) {
       if (rk_slice_park(&slice, verdict) == 0) return;
-      idle_polls = 0;
+      rk_idle_reset(&slice.idle);
       continue;
     }
-    if (!worked) rk_pause();
+    if (!worked) rk_idle_turn(&slice.idle, slice.host);
     rk_slice_poll(&slice);
     if ((++slice.polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(&slice);
   }
 }
+
+#if defined(__OPENCL_C_VERSION__)
+RK_KERNEL void rk_executor(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_offset,
+                           rk_u32 number) {
+  rk_run_group(arena, arena_bytes, executor_offset, number, rk_work_group());
+}
+#endif
 
 #endif

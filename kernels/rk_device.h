@@ -1,10 +1,8 @@
-/// The only file that knows which compiler reads the kernels: OpenCL C 3.0 or host C++20.
+/// The only file, with its rk_atomics.h, that knows which compiler reads the kernels: OpenCL C 3.0
+/// or 1.2, or host C++20.
 ///
 /// Everything else under `kernels/` is written in the common subset: plain C with these helpers.
 /// Memory that the host can see is `RK_GLOBAL`; a byte address in the arena is `rk_bytes`.
-///
-/// Memory ordering: the helpers are named after the C11 orders. On OpenCL they work at the widest
-/// scope that the device compiler declares, so that they order against the host (fine-grained SVM).
 #ifndef RINGKERNEL_RK_DEVICE_H
 #define RINGKERNEL_RK_DEVICE_H
 
@@ -18,69 +16,56 @@
 #define RK_OVERLOAD static inline
 #endif
 
+#include "rk_atomics.h"
+
 #if defined(__OPENCL_C_VERSION__)
 
 #pragma OPENCL FP_CONTRACT OFF
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 
 // OpenCL C reserves the word that the project uses for its actor; the qualifier here is __kernel.
 #define kernel rk_kernel_number
 
 #define RK_GLOBAL __global
-#define RK_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+// Intel's compiler for CPUs would vectorise across work-items, of which there is one: it takes
+// three times as long, for code that never runs.
+#if defined(cl_intel_vec_len_hint)
+#define RK_LANES __attribute__((intel_vec_len_hint(1)))
+#else
+#define RK_LANES
+#endif
+#define RK_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1))) RK_LANES
 #define RK_NOINLINE __attribute__((noinline)) static
 
-// PoCL 3.1 lists all-devices scope but declares only memory_scope_device; on a CPU device the two
-// are the same fence. Where a GPU lacks all-devices scope, the self-test decides.
-#if defined(__opencl_c_atomic_scope_all_devices)
-#define RK_SCOPE memory_scope_all_svm_devices
-#else
-#define RK_SCOPE memory_scope_device
-#endif
+/// Which of the work-groups of one launch this is.
+RK_INLINE rk_u32 rk_work_group(void) { return (rk_u32)get_group_id(0); }
 
 typedef __global uchar* rk_bytes;
 typedef __global const uchar* rk_const_bytes;
 
-RK_INLINE rk_u32 rk_load_relaxed_u32(__global const rk_u32* word) {
-  return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_relaxed, RK_SCOPE);
+// OpenCL C has no word for waiting. Where slices are threads of the host's own process, on x86-64
+// Linux, the backend says so after a probe (host_threads.hpp); elsewhere a waiting loop just polls.
+#if defined(RK_ON_HOST_THREADS)
+RK_INLINE long rk_system_call(long number, long first, long second) {
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(first), "S"(second)
+                   : "rcx", "r11", "memory");
+  return result;
 }
-RK_INLINE rk_u32 rk_load_acquire_u32(__global const rk_u32* word) {
-  return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_acquire, RK_SCOPE);
+RK_INLINE void rk_pause(void) { __asm__ volatile("pause"); }
+RK_INLINE void rk_yield(void) { (void)rk_system_call(24, 0, 0); /* sched_yield */ }
+RK_INLINE rk_u32 rk_process_id(void) { return (rk_u32)rk_system_call(39, 0, 0); /* getpid */ }
+RK_INLINE rk_u64 rk_clock_ns(void) {
+  long time[2] = {0, 0};                    /* seconds, nanoseconds */
+  (void)rk_system_call(228, 1, (long)time); /* clock_gettime, CLOCK_MONOTONIC */
+  return (rk_u64)time[0] * 1000000000u + (rk_u64)time[1];
 }
-RK_INLINE rk_u64 rk_load_relaxed_u64(__global const rk_u64* word) {
-  return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_relaxed,
-                              RK_SCOPE);
-}
-RK_INLINE rk_u64 rk_load_acquire_u64(__global const rk_u64* word) {
-  return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_acquire,
-                              RK_SCOPE);
-}
-RK_INLINE void rk_store_relaxed_u32(__global rk_u32* word, rk_u32 value) {
-  atomic_store_explicit((volatile __global atomic_uint*)word, value, memory_order_relaxed,
-                        RK_SCOPE);
-}
-RK_INLINE void rk_store_relaxed_u64(__global rk_u64* word, rk_u64 value) {
-  atomic_store_explicit((volatile __global atomic_ulong*)word, value, memory_order_relaxed,
-                        RK_SCOPE);
-}
-RK_INLINE void rk_store_release_u32(__global rk_u32* word, rk_u32 value) {
-  atomic_store_explicit((volatile __global atomic_uint*)word, value, memory_order_release,
-                        RK_SCOPE);
-}
-RK_INLINE void rk_store_release_u64(__global rk_u64* word, rk_u64 value) {
-  atomic_store_explicit((volatile __global atomic_ulong*)word, value, memory_order_release,
-                        RK_SCOPE);
-}
-RK_INLINE void rk_fence_acquire(void) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, RK_SCOPE);
-}
-RK_INLINE void rk_fence_seq_cst(void) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, RK_SCOPE);
-}
-// OpenCL C has no hint for a waiting loop. Inline assembly would give PoCL the x86 one; measured,
-// it makes a poll 16 times longer (2 to 33 ns) and changes nothing in the ping latency (0.47 us).
+#else
 RK_INLINE void rk_pause(void) {}
+RK_INLINE void rk_yield(void) {}
+RK_INLINE rk_u64 rk_clock_ns(void) { return 0; }
+#endif
 
 /// Bit i is set where word i of the 16 at `line` differs from seen[i]. The words are read as by
 /// relaxed atomic loads: each whole, none twice; a difference needs an acquire fence behind it.
@@ -152,7 +137,9 @@ RK_INLINE rk_f32x16 rk_interleave_high16(rk_f32x16 a, rk_f32x16 b) {
                    b.se, a.sf, b.sf);
 }
 RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
-  const float8 eight = lanes.lo + lanes.hi;
+  // The upper half is written out: in a shuffle Oclgrind 21.10 takes element 11 for uninitialised.
+  const float8 eight = lanes.lo + (float8)(lanes.s8, lanes.s9, lanes.sa, lanes.sb, lanes.sc,
+                                           lanes.sd, lanes.se, lanes.sf);
   const float4 four = eight.lo + eight.hi;
   const float2 two = four.lo + four.hi;
   return two.x + two.y;
@@ -171,7 +158,9 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return as_float16(bits); }
 
 #else  // host C++20: includes stand outside any namespace, so this file is included there first
 
-#include <atomic>
+#include <sched.h>
+#include <time.h>
+
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -186,34 +175,16 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return as_float16(bits); }
 using rk_bytes = rk_u8*;
 using rk_const_bytes = const rk_u8*;
 
-RK_INLINE rk_u32 rk_load_relaxed_u32(const rk_u32* word) {
-  return std::atomic_ref(*const_cast<rk_u32*>(word)).load(std::memory_order_relaxed);
-}
-RK_INLINE rk_u32 rk_load_acquire_u32(const rk_u32* word) {
-  return std::atomic_ref(*const_cast<rk_u32*>(word)).load(std::memory_order_acquire);
-}
-RK_INLINE rk_u64 rk_load_relaxed_u64(const rk_u64* word) {
-  return std::atomic_ref(*const_cast<rk_u64*>(word)).load(std::memory_order_relaxed);
-}
-RK_INLINE rk_u64 rk_load_acquire_u64(const rk_u64* word) {
-  return std::atomic_ref(*const_cast<rk_u64*>(word)).load(std::memory_order_acquire);
-}
-RK_INLINE void rk_store_relaxed_u32(rk_u32* word, rk_u32 value) {
-  std::atomic_ref(*word).store(value, std::memory_order_relaxed);
-}
-RK_INLINE void rk_store_relaxed_u64(rk_u64* word, rk_u64 value) {
-  std::atomic_ref(*word).store(value, std::memory_order_relaxed);
-}
-RK_INLINE void rk_store_release_u32(rk_u32* word, rk_u32 value) {
-  std::atomic_ref(*word).store(value, std::memory_order_release);
-}
-RK_INLINE void rk_store_release_u64(rk_u64* word, rk_u64 value) {
-  std::atomic_ref(*word).store(value, std::memory_order_release);
-}
 RK_INLINE void rk_pause() {
 #if defined(__x86_64__)
   _mm_pause();
 #endif
+}
+RK_INLINE void rk_yield() { sched_yield(); }
+RK_INLINE rk_u64 rk_clock_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<rk_u64>(time.tv_sec) * 1'000'000'000u + static_cast<rk_u64>(time.tv_nsec);
 }
 
 RK_INLINE rk_u32 rk_line_differs(const rk_u32* line, const rk_u32* seen) {
@@ -423,18 +394,6 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return rk_simd<rk_f32x16>::
 #define RK_UNROLL _Pragma("unroll")
 #else
 #define RK_UNROLL _Pragma("GCC unroll 16")
-#endif
-
-// ThreadSanitizer does not model fences (GCC says so with -Wtsan): in that build an acquire or
-// full fence is an RMW on a word of this file's own, which it does model and which is a full fence
-// on the machines it runs on.
-#if defined(__SANITIZE_THREAD__)
-inline std::atomic<rk_u32> rk_fence_word{0};
-RK_INLINE void rk_fence_acquire() { rk_fence_word.fetch_add(0, std::memory_order_seq_cst); }
-RK_INLINE void rk_fence_seq_cst() { rk_fence_word.fetch_add(0, std::memory_order_seq_cst); }
-#else
-RK_INLINE void rk_fence_acquire() { std::atomic_thread_fence(std::memory_order_acquire); }
-RK_INLINE void rk_fence_seq_cst() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 #endif
 
 #endif

@@ -1,5 +1,6 @@
 /// Proves that a resident kernel sees the host's stores and the host sees its stores, while both
-/// run. It answers pings until told to stop, and ends by itself after `polls_max` polls.
+/// run. It answers pings until told to stop, and ends by itself after `polls_max` polls. Of several
+/// work-groups each answers in a line of its own.
 ///
 /// One poll looks at what the executor looks at when it is idle: a line of doorbells and a control
 /// word, so that polls per millisecond measured here hold there.
@@ -8,6 +9,7 @@
 
 RK_KERNEL void rk_self_test(RK_GLOBAL const rk_self_test_host_line* host,
                             RK_GLOBAL rk_self_test_device_line* device) {
+  device += rk_work_group();
   const rk_u32 polls_max = host->polls_max;
   rk_u32 seen[16];
   for (rk_u32 lane = 0; lane < 16; ++lane) seen[lane] = 0;

@@ -14,9 +14,9 @@ typedef struct rk_self_test_host_line {
 } rk_self_test_host_line;
 RK_LAYOUT(rk_self_test_host_line, RK_LINE_BYTES);
 
-/// Written by: device.  Read by: host.
+/// Of one work-group.  Written by: device.  Read by: host.
 typedef struct rk_self_test_device_line {
-  rk_u32 started;      /* 1: the kernel runs; release */
+  rk_u32 started;      /* 1: the work-group runs; release */
   rk_u32 pong;         /* the ping answered last; release, behind `payload` */
   rk_u32 payload;      /* the complement of the payload that came with the ping */
   rk_u32 stopped;      /* 1: returned because of `stop`; 2: because of `polls_max` */

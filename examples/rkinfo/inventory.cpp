@@ -12,8 +12,12 @@ namespace {
 constexpr uint64_t arena_bytes = 1 << 16;
 
 void open_device(const ringkernel::backend::Backend& backend, DeviceInfo& info) {
-  auto device = backend.open(info.number,
-                             {.struct_bytes = 0, .executors_max = 1, .arena_bytes = arena_bytes});
+  auto device = backend.open(info.number, {.struct_bytes = 0,
+                                           .executors_max = 1,
+                                           .arena_bytes = arena_bytes,
+                                           .transfer = RK_TRANSFER_NONE,
+                                           .work_groups = info.description.work_groups_max,
+                                           .test_anew = 1});
   if (!device.has_value()) {
     info.failure = device.error().text();
     return;
@@ -70,7 +74,7 @@ const char* kind_name(uint32_t kind) noexcept {
 }
 
 const char* transfer_name(uint32_t transfer) noexcept {
-  return transfer == RK_TRANSFER_ZERO_COPY ? "zero_copy" : "none";
+  return ringkernel::backend::transfer_name(transfer);
 }
 
 std::vector<std::pair<std::string, std::string>> capabilities(const rk_device_description& device) {

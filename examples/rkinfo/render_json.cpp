@@ -20,6 +20,8 @@ json::object to_json(const DeviceInfo& device) {
       {"version", claims.version},
       {"kind", kind_name(claims.kind)},
       {"compute_units", claims.compute_units},
+      {"work_groups_max", claims.work_groups_max},
+      {"work_items_max", claims.work_items_max},
       {"memory_bytes", claims.memory_bytes},
       {"allocation_bytes_max", claims.allocation_bytes_max},
       {"capabilities", std::move(can)},
@@ -28,7 +30,9 @@ json::object to_json(const DeviceInfo& device) {
   };
   if (device.opened) {
     object["transfer"] = transfer_name(device.state.transfer);
+    object["work_groups"] = device.state.work_groups;
     object["self_test"] = device.state.self_test;
+    object["steps_down"] = device.state.steps_down;
     object["polls_per_ms"] = device.state.polls_per_ms;
   }
   if (!device.failure.empty()) object["failure"] = device.failure;

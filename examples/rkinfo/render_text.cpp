@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <sstream>
+#include <string_view>
 
 #include "inventory.hpp"
 
@@ -15,9 +17,13 @@ using Out = std::back_insert_iterator<std::string>;
 void render_transfer(Out out, const DeviceInfo& device) {
   const rk_device_description& claims = device.description;
   if (device.opened) {
-    fmt::format_to(out, "    {:<24}{}, the first choice: no other was tried\n", "transfer",
-                   transfer_name(device.state.transfer));
+    const std::string_view steps_down = device.state.steps_down;
+    fmt::format_to(out, "    {:<24}{}{}\n", "transfer", transfer_name(device.state.transfer),
+                   steps_down.empty() ? ", the first choice: no other was tried" : "");
     fmt::format_to(out, "    {:<24}{}\n", "self-test", device.state.self_test);
+    std::istringstream lines{std::string(steps_down)};
+    for (std::string line; std::getline(lines, line);)
+      fmt::format_to(out, "    {:<24}{}\n", "not", line);
   } else if (!device.failure.empty()) {
     fmt::format_to(out, "    {:<24}none: {}\n", "transfer", device.failure);
     return;
@@ -35,6 +41,9 @@ void render_device(Out out, const DeviceInfo& device) {
   fmt::format_to(out, "    {:<24}{}, driver {}\n", "version", claims.version, claims.driver);
   fmt::format_to(out, "    {:<24}{}, {} compute units\n", "kind", kind_name(claims.kind),
                  claims.compute_units);
+  fmt::format_to(out, "    {:<24}{} of an executor {}\n", "work-groups",
+                 device.opened ? device.state.work_groups : claims.work_groups_max,
+                 device.opened ? "run together" : "(claimed, not tested)");
   fmt::format_to(out, "    {:<24}{:.0f} MiB, at most {:.0f} MiB in one allocation\n", "memory",
                  static_cast<double>(claims.memory_bytes) / mebibyte,
                  static_cast<double>(claims.allocation_bytes_max) / mebibyte);

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 2u
+#define RK_BACKEND_ABI_VERSION 4u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -31,6 +31,8 @@ typedef struct rk_executor rk_executor; /* one program on one device, as a queue
 /// How bytes reach the device (docs/ARCHITECTURE.md, transfer strategies).
 #define RK_TRANSFER_NONE 0u      /* the device cannot serve; `reason` says why */
 #define RK_TRANSFER_ZERO_COPY 1u /* host and device work on the same memory */
+#define RK_TRANSFER_DMA 2u       /* copies between host and device beside a running slice */
+#define RK_TRANSFER_SLICED 3u    /* copies between slices only, in one queue with them */
 
 /// What a device is and can do. Filled by `describe`; texts are NUL-terminated, never NULL.
 typedef struct rk_device_description {
@@ -41,6 +43,9 @@ typedef struct rk_device_description {
       transfer; /* RK_TRANSFER_*: the best that the device's own claims nominate; `open` tests */
   uint64_t memory_bytes;
   uint64_t allocation_bytes_max;
+  uint32_t work_groups_max; /* of one executor that stay resident together, as far as the device's
+                               own figures tell; >= 1, <= RK_WORK_GROUPS_MAX */
+  uint32_t work_items_max;  /* of one work-group */
   char name[128];
   char platform[128];
   char driver[128];
@@ -54,20 +59,44 @@ typedef struct rk_device_options {
   uint32_t struct_bytes;
   uint32_t executors_max; /* executors that will be resident at once */
   uint64_t arena_bytes;   /* size of the one device-visible allocation; zero-initialised */
+  uint32_t transfer;    /* RK_TRANSFER_*: this one or none; RK_TRANSFER_NONE: the best that works */
+  uint32_t work_groups; /* of one executor that are to be resident together; 0 is 1 */
+  uint32_t test_anew;   /* 1: the self-test runs even if its result is remembered */
 } rk_device_options;
 
 /// What `open` made and found out, and counts of the device as they are now.
 typedef struct rk_device_state {
   uint32_t struct_bytes;
   uint32_t transfer; /* RK_TRANSFER_* in use, confirmed by the self-test */
-  void* arena;       /* host address of the arena, 128-byte aligned */
+  /* host address of the arena, 128-byte aligned. Unless zero_copy: of its twin on the host, pinned
+     where the driver pins memory; the device sees what `copies_start` has brought there */
+  void* arena;
   uint64_t arena_bytes;
   uint64_t polls_per_ms;         /* idle polls of the self-test per millisecond; 0 = not measured */
   char self_test[512];           /* what the self-test measured, for people */
   uint64_t program_cache_hits;   /* programs that were taken from the disk so far */
   uint64_t program_cache_misses; /* that were not there, and were built */
   uint64_t program_cache_rejected; /* that were there, could not be trusted, and were built */
+  char steps_down[1024]; /* lines "strategy: why not" for each better one that was tried; may be ""
+                          */
+  uint32_t slices_have_clock; /* 1: idle slices yield, and park after `idle_ns_max`; 0: they
+                                 spin and park after `idle_polls_max` */
+  uint32_t work_groups; /* that an executor can have: as many of those asked for as the self-test
+                           saw run together; 1 unless zero_copy */
 } rk_device_state;
+
+#define RK_COPY_TO_DEVICE 1u
+#define RK_COPY_TO_HOST 2u
+
+/// One copy between the arena of the device and host memory that lies in its twin.
+typedef struct rk_copy {
+  uint32_t direction; /* RK_COPY_* */
+  uint32_t
+      guessed;     /* 1: the bytes may change meanwhile, and those that did will not be looked at */
+  uint64_t offset; /* in the arena of the device */
+  uint64_t bytes;  /* not 0 */
+  void* host;
+} rk_copy;
 
 typedef struct rk_backend {
   uint32_t abi_version;  /* RK_BACKEND_ABI_VERSION the backend was built with */
@@ -92,16 +121,28 @@ typedef struct rk_backend {
   void (*close)(rk_device* device);
 
   /// Builds `program` ("core", "echo": kernels/programs/<program>.cl) for the executor whose host
-  /// line lies at `executor_offset` in the arena. Errc::program_not_found, Errc::build_failed.
+  /// line lies at `executor_offset` in the arena; its slices have `work_groups` work-groups, and
+  /// one has returned when all of them have. Errc::program_not_found, Errc::build_failed;
+  /// Errc::limit_exceeded for more than the device's state says.
   int32_t (*executor_create)(rk_device* device, const char* program, uint64_t executor_offset,
-                             rk_executor** out);
+                             uint32_t work_groups, rk_executor** out);
   /// Waits for the last slice to return; the caller has told it to stop.
   void (*executor_destroy)(rk_executor* executor);
 
-  /// Starts slice number `slice` behind those started before; does not wait.
+  /// dma and sliced only. Starts copies that take place one behind the other, and behind all that
+  /// were started before (sliced: behind all slices, too). The host memory stays as it is until
+  /// they have ended. Aligned words of 4 and 8 bytes arrive whole. `*ticket` names the last one.
+  int32_t (*copies_start)(rk_device* device, const rk_copy* copies, uint32_t count,
+                          uint64_t* ticket);
+  /// Waits until that copy has ended; Errc::execution_timeout after `timeout_ns`. An error of any
+  /// copy is one of all later ones.
+  int32_t (*copies_wait)(rk_device* device, uint64_t ticket, uint64_t timeout_ns);
+
+  /// Starts slice number `slice` behind those started before; does not wait. Errc::busy, never
+  /// with zero_copy: not at the moment, because another executor has to leave first.
   int32_t (*slice_launch)(rk_executor* executor, uint32_t slice);
   /// Runs slice `slice` on the calling thread and returns when it has parked. Errc::busy if another
-  /// slice of this executor is running. NULL: the backend cannot.
+  /// slice of this executor is running, or if it has several work-groups. NULL: the backend cannot.
   int32_t (*slice_run)(rk_executor* executor, uint32_t slice);
   /// Waits until every launched slice has returned; Errc::execution_timeout after `timeout_ns`.
   int32_t (*slice_wait)(rk_executor* executor, uint64_t timeout_ns);

@@ -19,6 +19,9 @@ inline constexpr std::size_t inputs_max = RK_INPUTS_MAX;
 inline constexpr std::size_t kernels_max = RK_KERNELS_MAX;
 inline constexpr std::size_t programs_max = 8;
 
+/// Work-groups of one executor.
+inline constexpr std::size_t work_groups_max = RK_WORK_GROUPS_MAX;
+
 /// Bytes of a ring's data.
 inline constexpr std::size_t ring_bytes_min = RK_RING_CAPACITY_MIN;
 inline constexpr std::size_t ring_bytes_max = RK_RING_CAPACITY_MAX;

@@ -19,6 +19,14 @@ enum class BackendTarget : std::uint8_t {
   gpu,
 };
 
+/// How bytes reach the device (docs/ARCHITECTURE.md). One that the device cannot serve is E6002.
+enum class Transfer : std::uint8_t {
+  automatic,  ///< the first of the others that its self-test confirms; $RINGKERNEL_TRANSFER if set
+  zero_copy,  ///< host and device work on the same memory
+  dma,        ///< copies beside the running kernel
+  sliced,     ///< copies between bounded runs of the kernel
+};
+
 /// What happens to a message for which there is no room.
 enum class Backpressure : std::uint8_t {
   block,        ///< the sender waits, up to its timeout
@@ -64,10 +72,26 @@ struct RuntimeOptions {
   /// Without a message for about this long an executor leaves the device; the next one relaunches
   /// it.
   std::chrono::nanoseconds park_after = std::chrono::milliseconds(2);
-  /// How long a waiting thread polls before it sleeps.
+  Transfer transfer = Transfer::automatic;
+  /// `sliced` only: about how long one run of a kernel may keep the others, and copies, waiting. An
+  /// op that takes longer is not interrupted.
+  std::chrono::nanoseconds slice_for = std::chrono::milliseconds(2);
+  /// How long a waiting thread polls before it sleeps; and an idle executor, on the host's own
+  /// cores, before it gives its core to whoever wants it, again and again until it leaves. Few
+  /// microseconds where more programs are busy than there are cores.
   std::chrono::nanoseconds spin_for = std::chrono::microseconds(50);
   /// Messages taken from one ring before the next ring has its turn.
   std::uint32_t drain_records_max = 16;
+  /// Work-groups of each executor, among which its ring kernels are divided; each keeps a compute
+  /// unit busy. Zero: one on a CPU, which serves millions of messages a second; on a GPU as many as
+  /// stay resident together, up to 16. More than one with `zero_copy` only; more than the device
+  /// keeps resident is limit_exceeded.
+  std::uint32_t work_groups = 0;
+  /// Whether other processes of this user can read what the runtime does (docs/TELEMETRY.md), and
+  /// how often that is brought up to date, by a thread of its own: from every millisecond to every
+  /// hour. $RINGKERNEL_TELEMETRY=0: no.
+  bool telemetry = true;
+  std::chrono::nanoseconds telemetry_period = std::chrono::milliseconds(100);
   /// Default timeouts.
   std::chrono::nanoseconds call_timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);
@@ -83,7 +107,9 @@ struct RuntimeOptions {
             .drain_records_max = 4};
   }
   [[nodiscard]] static RuntimeOptions high_throughput() {
-    return {.arena_bytes = 512ull * 1024 * 1024, .drain_records_max = 64};
+    return {.arena_bytes = 512ull * 1024 * 1024,
+            .spin_for = std::chrono::microseconds(500),
+            .drain_records_max = 64};
   }
 };
 

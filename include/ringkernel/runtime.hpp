@@ -46,8 +46,9 @@ class RingKernelRuntime {
   /// program_not_found, build_failed, limit_exceeded, E6004 (arena), runtime_closed.
   [[nodiscard]] Result<Kernel> launch(std::string_view id, const KernelOptions& options = {});
 
-  /// With the number of work-groups and work-items per message. More than one of either is refused
-  /// (limit_exceeded): executors of this version are one work-item wide.
+  /// With the number of work-groups and work-items that work on one message together. More than one
+  /// of either is refused (limit_exceeded, with what the device has): the work-groups of an
+  /// executor divide its ring kernels among them (RuntimeOptions::work_groups), not a message.
   [[nodiscard]] Result<Kernel> launch(std::string_view id, Dim3 grid, Dim3 block,
                                       const KernelOptions& options = {});
 

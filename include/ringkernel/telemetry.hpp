@@ -41,7 +41,19 @@ struct KernelMetrics {
   std::uint64_t cancelled = 0;
   std::uint64_t queued = 0;     ///< at this moment on the host
   std::uint64_t in_flight = 0;  ///< at this moment accepted and not taken by a receiver
+  // At this moment; zero once the kernel has ended.
+  std::uint64_t input_ring_bytes = 0;  ///< capacity
+  std::uint64_t input_ring_used_bytes = 0;
+  std::uint64_t output_ring_bytes = 0;  ///< capacity
+  std::uint64_t output_ring_used_bytes = 0;
 };
+
+/// 1 - largest free block / all that is free; 0 if nothing is free or all of it is one block.
+[[nodiscard]] constexpr double fragmentation_score(std::uint64_t free_bytes,
+                                                   std::uint64_t largest_free_bytes) noexcept {
+  if (free_bytes == 0) return 0;
+  return 1 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes);
+}
 
 /// What `RingKernelRuntime::defragment` did.
 struct Defragmentation {
@@ -52,17 +64,21 @@ struct Defragmentation {
 };
 
 struct RuntimeMetrics {
+  /// Where other processes read these figures (docs/TELEMETRY.md); empty if nowhere, and then why,
+  /// unless the options say so.
+  std::string telemetry_file;
+  std::string telemetry_failure;
   std::string backend;
   std::string device;
   std::string transfer;
   std::uint64_t kernels = 0;
   std::uint64_t executors = 0;
-  std::uint64_t slices = 0;  ///< dispatches of executors so far
+  std::uint64_t slices = 0;       ///< dispatches of executors so far
+  std::uint32_t work_groups = 1;  ///< of each executor
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_free_bytes = 0;
   std::uint64_t arena_largest_free_bytes = 0;
-  /// 1 - largest free block / all that is free; 0 if nothing is free or all of it is one block.
-  double arena_fragmentation_score = 0;
+  double arena_fragmentation_score = 0;  ///< ringkernel::fragmentation_score
   std::uint64_t tensors = 0;  ///< resident ones, those included that a message in flight still uses
   std::uint64_t tensor_bytes = 0;
   std::uint64_t functions_cached = 0;      ///< at this moment, by `get_or_compile`

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,16 @@ namespace ringkernel::backend {
 inline Result<void> to_result(const rk_backend& table, int32_t status) {
   if (status == 0) return {};
   return Error(static_cast<Errc>(status), table.last_detail());
+}
+
+/// "zero_copy", "dma", "sliced"; "none" for anything else.
+[[nodiscard]] constexpr const char* transfer_name(std::uint32_t transfer) noexcept {
+  switch (transfer) {
+    case RK_TRANSFER_ZERO_COPY: return "zero_copy";
+    case RK_TRANSFER_DMA: return "dma";
+    case RK_TRANSFER_SLICED: return "sliced";
+    default: return "none";
+  }
 }
 
 /// One program on one device, as a queue of slices. The destructor waits for the last one.
@@ -59,6 +70,20 @@ class Device {
   Device(const rk_backend& table, rk_device* device) noexcept
       : table_(&table), device_(device, table.close) {}
 
+  /// Starts copies, at least one, behind those started before. Returns the ticket of the last.
+  Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) {
+    std::uint64_t ticket = 0;
+    RK_TRY_VOID(to_result(
+        *table_, table_->copies_start(device_.get(), copies.data(),
+                                      static_cast<std::uint32_t>(copies.size()), &ticket)));
+    return ticket;
+  }
+
+  /// Waits for the copies up to that ticket. E6007 after `timeout_ns`.
+  Result<void> wait_for_copies(std::uint64_t ticket, std::uint64_t timeout_ns) {
+    return to_result(*table_, table_->copies_wait(device_.get(), ticket, timeout_ns));
+  }
+
   [[nodiscard]] Result<rk_device_state> state() const {
     rk_device_state state{};
     state.struct_bytes = sizeof state;
@@ -67,10 +92,12 @@ class Device {
   }
 
   /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena.
-  Result<Executor> create_executor(const std::string& program, uint64_t executor_offset) {
+  Result<Executor> create_executor(const std::string& program, uint64_t executor_offset,
+                                   uint32_t work_groups = 1) {
     rk_executor* executor = nullptr;
-    RK_TRY_VOID(to_result(*table_, table_->executor_create(device_.get(), program.c_str(),
-                                                           executor_offset, &executor)));
+    RK_TRY_VOID(
+        to_result(*table_, table_->executor_create(device_.get(), program.c_str(), executor_offset,
+                                                   work_groups, &executor)));
     return Executor(*table_, executor);
   }
 

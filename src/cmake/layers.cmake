@@ -36,17 +36,50 @@ function(rk_layer name)
   rk_archive(ringkernel_${name})
 endfunction()
 
-# rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable whose tests ctest knows one by one.
+# Compiling is most of what a run with a sanitizer costs. The tests, but not what they test, do
+# without optimisation there, and have what others wrote compiled once (tests/support); the other
+# builds show that each file includes what it needs.
+function(rk_compile_quickly test)
+  target_compile_options(${test} PRIVATE -O0)
+  target_link_libraries(${test} PRIVATE ringkernel_boost)  # for its definitions
+  target_precompile_headers(${test} REUSE_FROM ringkernel_test_headers)
+  get_target_property(sources ${test} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]c$")
+  set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable. EACH_TRANSFER: ctest runs it once
+# more for each strategy with two memories, as <name>.dma and <name>.sliced; where a sanitizer is at
+# work, which takes its time, only the suites of SANITIZED_SUITES. Stress tests are smaller there:
+# a message by copies takes as long as fifty in shared memory.
 function(rk_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "EACH_TRANSFER" "TIMEOUT;SANITIZED_SUITES" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ringkernel_flags ${ARG_LINK} GTest::gmock_main)
+  if(RINGKERNEL_SANITIZE)
+    rk_compile_quickly(${name})
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  # Nothing is kept in the user's cache folder.
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT RINGKERNEL_CACHE=0)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_EACH_TRANSFER AND (ARG_SANITIZED_SUITES OR NOT RINGKERNEL_SANITIZE))
+    set(filter)
+    set(scale ";RK_TEST_SCALE=0.2")
+    if(RINGKERNEL_SANITIZE)
+      set(scale)  # small enough (tests/support/stress.hpp)
+      set(filter "--gtest_filter=${ARG_SANITIZED_SUITES}")
+      if(RINGKERNEL_SANITIZE MATCHES "thread")
+        string(APPEND filter "-*opencl*")  # as the preset does for the others
+      endif()
+    endif()
+    foreach(transfer dma sliced)
+      add_test(NAME ${name}.${transfer} COMMAND ${name} ${filter})
+      set_tests_properties(${name}.${transfer} PROPERTIES
+        TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
+    endforeach()
+  endif()
 endfunction()

@@ -12,6 +12,9 @@
 
 namespace ringkernel {
 
+/// Bytes published and not released, about, beside a producer and a consumer at work.
+[[nodiscard]] std::uint64_t used_bytes(const RingView& ring) noexcept;
+
 struct RecordInfo {
   std::uint64_t position = 0;
   rk_record_header header{};

@@ -7,6 +7,7 @@
 
 #include "foundation/align.hpp"
 #include "foundation/assert.hpp"
+#include "ringkernel/telemetry.hpp"
 
 namespace ringkernel {
 namespace {
@@ -19,8 +20,7 @@ std::uint64_t granules(std::uint64_t bytes) noexcept {
 }  // namespace
 
 double Arena::Usage::fragmentation_score() const noexcept {
-  if (free_bytes == 0) return 0;
-  return 1 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes);
+  return ringkernel::fragmentation_score(free_bytes, largest_free_bytes);
 }
 
 Arena::Arena(std::byte* data, std::uint64_t bytes)

@@ -9,21 +9,9 @@
 #include "foundation/assert.hpp"
 #include "foundation/timeout.hpp"
 #include "ring/geometry.hpp"
+#include "ring/inspect.hpp"
 
 namespace ringkernel {
-
-const char* name(KernelStatus status) noexcept {
-  switch (status) {
-    case KernelStatus::created: return "created";
-    case KernelStatus::launched: return "launched";
-    case KernelStatus::active: return "active";
-    case KernelStatus::deactivated: return "deactivated";
-    case KernelStatus::terminating: return "terminating";
-    case KernelStatus::terminated: return "terminated";
-    case KernelStatus::failed: return "failed";
-  }
-  return "unknown";
-}
 
 namespace detail {
 namespace {
@@ -121,7 +109,7 @@ Result<void> KernelState::add_region(std::uint64_t bytes,
   region_offset_ = offset;
   region_bytes_ = bytes;
   fill(runtime_->arena().data() + offset, offset);
-  return {};
+  return runtime_->memory().to_device(offset, bytes);
 }
 
 KernelStatus KernelState::status() const {
@@ -165,7 +153,27 @@ KernelMetrics KernelState::metrics() const {
   metrics.cancelled = host.cancelled;
   metrics.queued = channel_->queued();
   metrics.in_flight = channel_->in_flight();
+  metrics.input_ring_bytes = rings_.input_capacity;
+  metrics.output_ring_bytes = rings_.output_capacity;
+  std::byte* const arena = runtime_->arena().data();
+  metrics.input_ring_used_bytes =
+      used_bytes(RingView::at(arena, rings_.input_offset, rings_.input_capacity));
+  metrics.output_ring_used_bytes =
+      used_bytes(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
   return metrics;
+}
+
+KernelState::Activity KernelState::activity() const {
+  Activity activity;
+  activity.status = status();
+  const std::lock_guard lock(mutex_);
+  if (channel_ == nullptr) return activity;
+  const bridge::ChannelCounters host = channel_->counters();
+  activity.events = host.accepted + host.replied + host.failed + host.late + host.dropped +
+                    host.expired + host.cancelled;
+  activity.unanswered = channel_->unanswered();
+  activity.in_flight = channel_->in_flight();
+  return activity;
 }
 
 // --- messages ---------------------------------------------------------------------------------

@@ -137,6 +137,16 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
   [[nodiscard]] KernelMetrics metrics() const;
+  /// What changes with the figures of `metrics`, except that the device may be at work on what is
+  /// unanswered. Cheap: asks no device.
+  struct Activity {
+    std::uint64_t events = 0;
+    std::uint64_t unanswered = 0;
+    std::uint32_t in_flight = 0;
+    KernelStatus status = KernelStatus::created;
+    bool operator==(const Activity&) const = default;
+  };
+  [[nodiscard]] Activity activity() const;
   [[nodiscard]] bridge::Channel& channel() noexcept { return *channel_; }
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
 

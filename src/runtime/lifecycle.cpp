@@ -54,8 +54,9 @@ class Deactivation final : public bridge::Watch {
   std::optional<Result<void>> look(std::uint64_t now_ns) {
     if (kernel_->status_ != KernelStatus::active) return kernel_->end_reason_;
     // Here the program exists: it outlives the kernel's termination.
-    const bridge::Executor& executor = kernel_->program_->executor();
+    bridge::Executor& executor = kernel_->program_->executor();
     if (executor.failed()) return executor.failure();
+    executor.go_on(kernel_->kernel_);
     if (executor.obeys(kernel_->kernel_, epoch_)) {
       kernel_->status_ = KernelStatus::deactivated;
       return Result<void>();
@@ -105,6 +106,7 @@ class Termination final : public bridge::Watch {
       told_ = true;
       if (kernel_->on_device_) epoch_ = kernel_->channel_->set_state(RK_KERNEL_ABSENT);
     }
+    executor.go_on(kernel_->kernel_);
     const bool released =
         !kernel_->on_device_ || executor.failed() || executor.obeys(kernel_->kernel_, epoch_);
     if (!released && !overdue) return false;
@@ -163,6 +165,12 @@ void KernelState::give_back() {
 void KernelState::finish_termination(bool released, Result<void> result) {
   KernelMetrics metrics = this->metrics();
   metrics.in_flight = 0;
+  metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
+  metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    last_metrics_ = std::move(metrics);  // nobody looks at the rings from here on
+  }
   runtime_->bridge().remove(*channel_);
   if (released) {
     program_->executor().detach(kernel_);
@@ -173,7 +181,6 @@ void KernelState::finish_termination(bool released, Result<void> result) {
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(mutex_);
-    last_metrics_ = std::move(metrics);
     termination_ = result;
     status_ = KernelStatus::terminated;
     waiting.swap(on_terminated_);

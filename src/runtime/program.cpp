@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "foundation/timeout.hpp"
+
 namespace ringkernel {
 namespace {
 
@@ -23,27 +25,23 @@ std::uint32_t polls_for(std::chrono::nanoseconds park_after, double poll_ns) {
   return static_cast<std::uint32_t>(std::clamp(polls, 1.0, most));
 }
 
+/// False where it failed with `code`, which is no failure.
+Result<bool> unless(Errc code, const Result<void>& result) {
+  if (result) return true;
+  if (result.error() == code) return false;
+  return result.error();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Program>> Program::open(backend::Device& device, Arena& arena,
+Result<std::unique_ptr<Program>> Program::open(DeviceMemory& memory, Arena& arena,
                                                const std::string& name,
-                                               const bridge::ExecutorLimits& limits,
-                                               std::chrono::nanoseconds park_after,
-                                               const bridge::Clock& clock) {
-  const std::uint64_t bytes = bridge::Executor::region_bytes(limits.kernel_capacity);
+                                               const ProgramOptions& options) {
+  const std::uint64_t bytes = bridge::Executor::region_bytes(options.limits) +
+                              (memory.is_shared() ? 0 : bridge::Mover::staging_bytes);
   RK_TRY(offset, arena.allocate(bytes));
-  std::memset(arena.data() + offset, 0, bytes);
-  std::unique_ptr<Program> program(new Program(name, offset));
-  const auto build = [&]() -> Result<void> {
-    RK_TRY(port, device.create_executor(name, offset));
-    program->port_.emplace(std::move(port));
-    program->executor_.emplace(arena.data(), offset, limits, *program);
-    program->executor_->open(polls_short);
-    RK_TRY(poll_ns, program->measure_poll_ns(clock));
-    program->executor_->set_idle_polls_max(polls_for(park_after, poll_ns));
-    return {};
-  };
-  if (Result<void> result = build(); !result) {
+  std::unique_ptr<Program> program(new Program(memory, name, offset, bytes));
+  if (Result<void> result = program->start(arena, options); !result) {
     program.reset();  // before its region goes
     arena.free(offset, bytes);
     return std::move(result).error();
@@ -51,14 +49,93 @@ Result<std::unique_ptr<Program>> Program::open(backend::Device& device, Arena& a
   return program;
 }
 
-Result<double> Program::measure_poll_ns(const bridge::Clock& clock) {
+Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
+  std::memset(arena.data() + region_offset_, 0, region_bytes_);
+  RK_TRY(port, memory_.device().create_executor(name_, region_offset_, options.limits.work_groups));
+  work_groups_ = options.limits.work_groups;
+  port_.emplace(std::move(port));
+  executor_.emplace(arena.data(), region_offset_, options.limits, *this);
+  if (options.slices_have_clock)
+    executor_->set_idle_ns(std::max<std::uint64_t>(bounded_ns(options.park_after), 1),
+                           bounded_ns(options.spin_for));
+  executor_->open(polls_short);
+  RK_TRY(polls_max, idle_polls_max(options));
+  if (memory_.is_shared()) {
+    executor_->set_idle_polls_max(polls_max);
+    return {};
+  }
+  RK_TRY_VOID(memory_.to_device(region_offset_, region_bytes_));
+  const bridge::MoverLimits limits{.sliced = memory_.transfer() == RK_TRANSFER_SLICED,
+                                   .idle_polls_max = polls_max,
+                                   .slice_ns_max = bounded_ns(options.slice_for)};
+  const std::uint64_t staging_offset =
+      region_offset_ + region_bytes_ - bridge::Mover::staging_bytes;
+  mover_.emplace(arena.data(), region_offset_, staging_offset, limits,
+                 static_cast<bridge::DevicePort&>(*this), clock_);
+  return {};
+}
+
+Result<std::uint32_t> Program::idle_polls_max(const ProgramOptions& options) {
+  if (memory_.transfer() == RK_TRANSFER_SLICED) return 1;
+  if (options.slices_have_clock) return std::numeric_limits<std::uint32_t>::max();
+  if (memory_.is_shared()) {
+    RK_TRY(poll_ns, measure_poll_ns());
+    return polls_for(options.park_after, poll_ns);
+  }
+  const double poll_ns =
+      options.polls_per_ms == 0
+          ? poll_ns_min
+          : std::clamp(1e6 / static_cast<double>(options.polls_per_ms), poll_ns_min, poll_ns_max);
+  return polls_for(options.park_after, poll_ns);
+}
+
+Result<void> Program::launch(std::uint32_t slice) {
+  if (!mover_) return port_->launch(slice);
+  mover_->launch(slice);
+  return {};
+}
+
+bool Program::run(std::uint32_t slice) {
+  return mover_ ? mover_->run(slice) : port_->can_run() && port_->run(slice);
+}
+
+Result<void> Program::wait(std::uint64_t timeout_ns) {
+  return mover_ ? mover_->wait(timeout_ns) : port_->wait(std::chrono::nanoseconds(timeout_ns));
+}
+
+Result<void> Program::error() {
+  if (mover_) RK_TRY_VOID(mover_->error());
+  return port_->error();
+}
+
+void Program::refresh_telemetry(std::uint32_t kernel) {
+  if (mover_) mover_->refresh_telemetry(kernel);
+}
+
+Result<std::uint64_t> Program::start_copies(std::span<const rk_copy> copies) {
+  return memory_.device().start_copies(copies);
+}
+
+Result<bool> Program::copies_ended(std::uint64_t ticket, std::uint64_t timeout_ns) {
+  return unless(Errc::execution_timeout, memory_.device().wait_for_copies(ticket, timeout_ns));
+}
+
+Result<bool> Program::launch_on_device(std::uint32_t slice) {
+  return unless(Errc::busy, port_->launch(slice));
+}
+
+Result<bool> Program::slices_returned(std::uint64_t timeout_ns) {
+  return unless(Errc::execution_timeout, port_->wait(std::chrono::nanoseconds(timeout_ns)));
+}
+
+Result<double> Program::measure_poll_ns() {
   const auto slice_ns = [&](std::uint32_t polls) -> Result<std::uint64_t> {
     executor_->set_idle_polls_max(polls);
-    const std::uint64_t start_ns = clock.now_ns();
-    executor_->wake(bridge::Executor::Wake::launch);
+    const std::uint64_t start_ns = clock_.now_ns();
+    executor_->wake(0, bridge::Executor::Wake::launch);
     RK_TRY_VOID(wait(measure_timeout_ns));
     if (executor_->failed()) return executor_->failure();
-    return clock.now_ns() - start_ns;
+    return clock_.now_ns() - start_ns;
   };
   // The difference of a long and a short slice leaves out what a launch costs. The least of several
   // runs of each leaves out what the neighbours cost. The least of the differences would not: a

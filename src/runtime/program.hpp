@@ -13,49 +13,84 @@
 #include "backend/backend.hpp"
 #include "bridge/clock.hpp"
 #include "bridge/executor.hpp"
+#include "bridge/mover.hpp"
 #include "runtime/arena.hpp"
+#include "runtime/device_memory.hpp"
 
 namespace ringkernel {
 
-class Program final : public bridge::SlicePort {
+struct ProgramOptions {
+  bridge::ExecutorLimits limits;
+  std::chrono::nanoseconds park_after{0};
+  std::chrono::nanoseconds spin_for{0};
+  std::chrono::nanoseconds slice_for{0};
+  std::uint64_t polls_per_ms = 0;  ///< of the device, idle, as its self-test measured; 0 = unknown
+  bool slices_have_clock = false;  ///< and measure `park_after` themselves
+};
+
+class Program final : public bridge::SlicePort, private bridge::DevicePort {
  public:
-  /// Builds the program and measures how long an idle poll takes, so that `park_after` means time.
-  [[nodiscard]] static Result<std::unique_ptr<Program>> open(backend::Device& device, Arena& arena,
+  /// Builds the program. Where slices have no clock and share the host's memory it measures how
+  /// long an idle poll takes, so that `park_after` means time.
+  [[nodiscard]] static Result<std::unique_ptr<Program>> open(DeviceMemory& memory, Arena& arena,
                                                              const std::string& name,
-                                                             const bridge::ExecutorLimits& limits,
-                                                             std::chrono::nanoseconds park_after,
-                                                             const bridge::Clock& clock);
+                                                             const ProgramOptions& options);
 
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   [[nodiscard]] bridge::Executor& executor() noexcept { return *executor_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Where its region begins; it goes back to the arena when the program is gone.
+  /// Its region, which goes back to the arena when the program is gone.
   [[nodiscard]] std::uint64_t region_offset() const noexcept { return region_offset_; }
+  [[nodiscard]] std::uint64_t region_bytes() const noexcept { return region_bytes_; }
   /// Whether its messages are ops (FlatBuffers requests) or plain bytes.
   [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
 
-  Result<void> launch(std::uint32_t slice) override { return port_->launch(slice); }
-  bool run(std::uint32_t slice) override { return port_->can_run() && port_->run(slice); }
-  bool runs_on_caller() const noexcept override { return port_->can_run(); }
-  Result<void> wait(std::uint64_t timeout_ns) override {
-    return port_->wait(std::chrono::nanoseconds(timeout_ns));
+  /// Slices of the device launched so far.
+  [[nodiscard]] std::uint32_t slices() const noexcept {
+    return mover_ ? mover_->device_slices() : executor_->slices_launched();
   }
-  Result<void> error() override { return port_->error(); }
+
+  Result<void> launch(std::uint32_t slice) override;
+  bool run(std::uint32_t slice) override;
+  bool runs_on_caller() const noexcept override {
+    return mover_ || (port_->can_run() && work_groups_ == 1);
+  }
+  Result<void> wait(std::uint64_t timeout_ns) override;
+  Result<void> error() override;
+  void refresh_telemetry(std::uint32_t kernel) override;
 
  private:
-  Program(std::string name, std::uint64_t region_offset)
-      : name_(std::move(name)), takes_ops_(name_ == "core"), region_offset_(region_offset) {}
+  Program(DeviceMemory& memory, std::string name, std::uint64_t region_offset,
+          std::uint64_t region_bytes)
+      : memory_(memory),
+        name_(std::move(name)),
+        takes_ops_(name_ == "core"),
+        region_offset_(region_offset),
+        region_bytes_(region_bytes) {}
 
+  [[nodiscard]] Result<void> start(Arena& arena, const ProgramOptions& options);
+  /// Polls after which an idle slice has to park.
+  [[nodiscard]] Result<std::uint32_t> idle_polls_max(const ProgramOptions& options);
   /// Nanoseconds of one idle poll of a resident slice.
-  [[nodiscard]] Result<double> measure_poll_ns(const bridge::Clock& clock);
+  [[nodiscard]] Result<double> measure_poll_ns();
 
+  Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override;
+  Result<bool> copies_ended(std::uint64_t ticket, std::uint64_t timeout_ns) override;
+  Result<bool> launch_on_device(std::uint32_t slice) override;
+  Result<bool> slices_returned(std::uint64_t timeout_ns) override;
+
+  DeviceMemory& memory_;
+  const bridge::SteadyClock clock_;
   const std::string name_;
   const bool takes_ops_;
   const std::uint64_t region_offset_;
+  const std::uint64_t region_bytes_;
+  std::uint32_t work_groups_ = 1;
   std::optional<backend::Executor> port_;
   std::optional<bridge::Executor> executor_;
+  std::optional<bridge::Mover> mover_;  ///< where the device has memory of its own
 };
 
 }  // namespace ringkernel

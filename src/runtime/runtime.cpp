@@ -1,6 +1,7 @@
 #include "ringkernel/runtime.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,23 @@ bool fits(BackendTarget target, std::uint32_t device_kind) noexcept {
   return true;
 }
 
+/// What was asked for, as RK_TRANSFER_*.
+Result<std::uint32_t> wanted_transfer(Transfer transfer) {
+  switch (transfer) {
+    case Transfer::automatic: break;
+    case Transfer::zero_copy: return RK_TRANSFER_ZERO_COPY;
+    case Transfer::dma: return RK_TRANSFER_DMA;
+    case Transfer::sliced: return RK_TRANSFER_SLICED;
+  }
+  const char* const variable = std::getenv("RINGKERNEL_TRANSFER");
+  const std::string_view name = variable != nullptr ? variable : "";
+  if (name.empty()) return RK_TRANSFER_NONE;
+  for (const std::uint32_t known : {RK_TRANSFER_ZERO_COPY, RK_TRANSFER_DMA, RK_TRANSFER_SLICED})
+    if (name == backend::transfer_name(known)) return known;
+  return Error(Errc::invalid_argument, "RINGKERNEL_TRANSFER is '" + std::string(name) +
+                                           "'; there are zero_copy, dma and sliced");
+}
+
 Error no_kernel(std::string_view id) {
   return {Errc::kernel_not_found, "'" + std::string(id) + "'"};
 }
@@ -42,10 +60,35 @@ Result<void> check(const RuntimeOptions& options) {
                                              std::to_string(kernels_max));
   if (options.drain_records_max == 0)
     return Error(Errc::invalid_argument, "drain_records_max must not be 0");
+  if (options.work_groups > work_groups_max)
+    return Error(Errc::limit_exceeded, "work_groups is " + std::to_string(options.work_groups) +
+                                           "; an executor has at most " +
+                                           std::to_string(work_groups_max));
   const bool negative = options.park_after.count() < 0 || options.spin_for.count() < 0 ||
-                        options.call_timeout.count() < 0 || options.termination_timeout.count() < 0;
+                        options.slice_for.count() < 0 || options.call_timeout.count() < 0 ||
+                        options.termination_timeout.count() < 0;
   if (negative) return Error(Errc::invalid_argument, "a duration is negative");
+  if (options.telemetry_period < std::chrono::milliseconds(1) ||
+      options.telemetry_period > std::chrono::hours(1))
+    return Error(Errc::invalid_argument, "telemetry_period is not from a millisecond to an hour");
   return {};
+}
+
+/// How many work-groups a device is asked to prove.
+std::uint32_t wanted_work_groups(std::uint32_t option, const rk_device_description& device) {
+  constexpr std::uint32_t gpu_default = 16;  // each serves as many messages as a host can send
+  if (option != 0) return option;
+  return device.kind == RK_DEVICE_KIND_GPU ? std::min(gpu_default, device.work_groups_max) : 1;
+}
+
+Result<void> check_work_groups(std::uint32_t wanted, const rk_device_description& device,
+                               const rk_device_state& state) {
+  if (wanted <= state.work_groups) return {};
+  std::string why = "'" + std::string(device.name) + "' keeps " +
+                    std::to_string(state.work_groups) + " resident together";
+  if (state.transfer != RK_TRANSFER_ZERO_COPY)
+    why = std::string("with ") + backend::transfer_name(state.transfer) + " an executor has 1";
+  return Error(Errc::limit_exceeded, "work_groups is " + std::to_string(wanted) + "; " + why);
 }
 
 /// A device that fits, found but not yet opened.
@@ -96,10 +139,13 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
   rk_device_options device_options{};
   device_options.executors_max = programs_max;
   device_options.arena_bytes = options_.arena_bytes;
+  RK_TRY(transfer, wanted_transfer(options_.transfer));
+  device_options.transfer = transfer;
   // An index names one device; without one the first that opens is taken.
   const std::size_t end = device_ ? std::size_t{*device_} + 1 : candidates.size();
   for (std::size_t i = device_.value_or(0); i < std::min(end, candidates.size()); ++i) {
     const Candidate& candidate = candidates[i];
+    device_options.work_groups = wanted_work_groups(options_.work_groups, candidate.description);
     Result<backend::Device> device = candidate.backend->open(candidate.index, device_options);
     if (!device) {
       const std::string text = device.error().text();
@@ -109,6 +155,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
       continue;
     }
     RK_TRY(device_state, device->state());
+    RK_TRY_VOID(check_work_groups(options_.work_groups, candidate.description, device_state));
     return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
         options_, std::string(candidate.backend->name()), candidate.description, std::move(*device),
         device_state));
@@ -144,7 +191,9 @@ Result<Kernel> RingKernelRuntime::launch(std::string_view id, Dim3 grid, Dim3 bl
   };
   if (!single(grid) || !single(block))
     return Error(Errc::limit_exceeded, "grid " + text(grid) + ", block " + text(block) +
-                                           "; an executor has 1x1x1 work-groups of 1x1x1");
+                                           "; a message is worked on by 1x1x1 work-groups of "
+                                           "1x1x1 work-items; " +
+                                           state_->device_limits());
   return launch(id, options);
 }
 

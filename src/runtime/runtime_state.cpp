@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
 #include "foundation/timeout.hpp"
 #include "runtime/kernel_state.hpp"
+#include "runtime/publisher.hpp"
 
 namespace ringkernel::detail {
 
@@ -16,16 +18,37 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
     : options_(options),
       backend_name_(std::move(backend_name)),
       device_name_(description.name),
-      device_(std::move(device)),
+      work_groups_max_(description.work_groups_max),
+      work_items_max_(description.work_items_max),
+      opened_(device_state),
+      memory_(std::make_unique<DeviceMemory>(
+          std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer)),
       arena_(std::in_place, static_cast<std::byte*>(device_state.arena), device_state.arena_bytes),
       tensors_(std::in_place, *arena_,
-               description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu),
+               description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu,
+               memory_->is_shared() ? nullptr : memory_.get()),
       functions_(options.functions_cached_max, options.function_cache_bytes_max),
       bridge_(clock_) {
   bridge_.start();
+  start_telemetry();
 }
 
 RuntimeState::~RuntimeState() { (void)shutdown(); }
+
+void RuntimeState::start_telemetry() {
+  const char* const variable = std::getenv("RINGKERNEL_TELEMETRY");
+  const bool refused = variable != nullptr && std::string_view(variable) == "0";
+  if (!options_.telemetry || refused) return;
+  Result<std::unique_ptr<Publisher>> publisher =
+      Publisher::create(*this, options_.telemetry_period);
+  if (!publisher) {
+    telemetry_failure_ = publisher.error().text();  // a service runs without
+    return;
+  }
+  publisher_ = std::move(*publisher);
+  telemetry_file_ = publisher_->path().string();
+  publisher_->start();
+}
 
 std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const noexcept {
   return clock_.now_ns() + bounded_ns(timeout);
@@ -89,7 +112,7 @@ std::vector<std::string> RuntimeState::ids() const {
 
 Result<Program*> RuntimeState::program(const std::string& name) {
   const std::lock_guard lock(programs_mutex_);
-  if (!device_) return Error(Errc::runtime_closed, "program '" + name + "'");
+  if (!memory_) return Error(Errc::runtime_closed, "program '" + name + "'");
   const auto found = programs_.find(name);
   if (found != programs_.end()) {
     if (!found->second->executor().stopped()) return found->second.get();
@@ -99,9 +122,15 @@ Result<Program*> RuntimeState::program(const std::string& name) {
   if (programs_.size() == programs_max)
     return Error(Errc::limit_exceeded,
                  "a runtime has at most " + std::to_string(programs_max) + " programs");
-  const bridge::ExecutorLimits limits{.kernel_capacity = options_.kernels_per_program,
-                                      .drain_records_max = options_.drain_records_max};
-  RK_TRY(opened, Program::open(*device_, *arena_, name, limits, options_.park_after, clock_));
+  const ProgramOptions program_options{.limits = {.kernel_capacity = options_.kernels_per_program,
+                                                  .work_groups = opened_.work_groups,
+                                                  .drain_records_max = options_.drain_records_max},
+                                       .park_after = options_.park_after,
+                                       .spin_for = options_.spin_for,
+                                       .slice_for = options_.slice_for,
+                                       .polls_per_ms = opened_.polls_per_ms,
+                                       .slices_have_clock = opened_.slices_have_clock != 0};
+  RK_TRY(opened, Program::open(*memory_, *arena_, name, program_options));
   Program* const program = opened.get();
   programs_.emplace(name, std::move(opened));
   bridge_.add(program->executor());
@@ -129,11 +158,45 @@ Result<TensorId> RuntimeState::allocate(const TensorDesc& desc) {
   return tensors_->allocate(desc);
 }
 
+std::string RuntimeState::device_limits() const {
+  return "'" + device_name_ + "' keeps up to " + std::to_string(work_groups_max_) +
+         " work-groups of an executor resident, with up to " + std::to_string(work_items_max_) +
+         " work-items each; here an executor has " + std::to_string(opened_.work_groups);
+}
+
+std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels() const {
+  std::vector<std::shared_ptr<KernelState>> kernels;
+  {
+    const std::lock_guard lock(registry_mutex_);
+    for (const auto& [id, kernel] : kernels_) kernels.push_back(kernel);
+  }
+  // Without the lock: somebody may be waiting for the device with the kernel's.
+  std::erase_if(kernels,
+                [](const auto& kernel) { return kernel->status() == KernelStatus::created; });
+  return kernels;
+}
+
 RuntimeMetrics RuntimeState::metrics() const {
+  RuntimeMetrics metrics = own_metrics();
+  const std::lock_guard lock(programs_mutex_);
+  add_programs(metrics);
+  return metrics;
+}
+
+std::optional<RuntimeMetrics> RuntimeState::try_metrics() const {
+  RuntimeMetrics metrics = own_metrics();
+  const std::unique_lock lock(programs_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  add_programs(metrics);
+  return metrics;
+}
+
+RuntimeMetrics RuntimeState::own_metrics() const {
   RuntimeMetrics metrics;
   metrics.backend = backend_name_;
   metrics.device = device_name_;
-  metrics.transfer = "zero_copy";
+  metrics.transfer = backend::transfer_name(opened_.transfer);
+  metrics.work_groups = opened_.work_groups;
   metrics.kernels = ids().size();
   metrics.arena_bytes = arena_->bytes();
   const Arena::Usage usage = arena_->usage();
@@ -143,17 +206,20 @@ RuntimeMetrics RuntimeState::metrics() const {
   metrics.tensors = tensors_->count();
   metrics.tensor_bytes = tensors_->bytes();
   functions_.add_to(metrics);
-  const std::lock_guard lock(programs_mutex_);
+  return metrics;
+}
+
+void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
   metrics.executors = programs_.size();
-  for (const auto& [name, program] : programs_)
-    metrics.slices += program->executor().slices_launched();
-  if (!device_) return metrics;
-  if (const Result<rk_device_state> device = device_->state(); device) {
+  for (const auto& [name, program] : programs_) metrics.slices += program->slices();
+  if (!memory_) return;  // shut down
+  metrics.telemetry_file = telemetry_file_;
+  metrics.telemetry_failure = telemetry_failure_;
+  if (const Result<rk_device_state> device = memory_->device().state(); device) {
     metrics.program_cache_hits = device->program_cache_hits;
     metrics.program_cache_misses = device->program_cache_misses;
     metrics.program_cache_rejected = device->program_cache_rejected;
   }
-  return metrics;
 }
 
 Result<void> RuntimeState::restart(std::string_view name) {
@@ -186,8 +252,9 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   if (!stopped && stopped.error() == Errc::execution_timeout) return stopped;
   bridge_.remove(executor);
   const std::uint64_t region_offset = found->second->region_offset();
+  const std::uint64_t region_bytes = found->second->region_bytes();
   programs_.erase(found);
-  arena_->free(region_offset, bridge::Executor::region_bytes(options_.kernels_per_program));
+  arena_->free(region_offset, region_bytes);
   lock.unlock();
   std::vector<std::shared_ptr<KernelState>> kept;
   {
@@ -216,6 +283,7 @@ Result<void> RuntimeState::shutdown() {
   functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();
+  publisher_.reset();
   {
     const std::lock_guard lock(registry_mutex_);
     kernels.insert(kernels.end(), kept_.begin(), kept_.end());
@@ -234,10 +302,10 @@ Result<void> RuntimeState::shutdown() {
   if (!returned) {
     // A slice that does not return still works on the arena: it must outlive it.
     for (auto& [name, program] : programs_) (void)program.release();
-    if (device_) (void)new backend::Device(std::move(*device_));
+    (void)memory_.release();
   }
   programs_.clear();
-  device_.reset();
+  memory_.reset();
   return result;
 }
 

@@ -22,6 +22,7 @@
 #include "ringkernel/options.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
+#include "runtime/device_memory.hpp"
 #include "runtime/function_cache.hpp"
 #include "runtime/program.hpp"
 #include "runtime/tensor_table.hpp"
@@ -29,6 +30,7 @@
 namespace ringkernel::detail {
 
 class KernelState;
+class Publisher;
 
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
@@ -44,7 +46,13 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// nullptr if there is no such kernel, or it is still being built.
   [[nodiscard]] std::shared_ptr<KernelState> find(std::string_view id) const;
   [[nodiscard]] std::vector<std::string> ids() const;
+  /// Those that are there for messages, or were.
+  [[nodiscard]] std::vector<std::shared_ptr<KernelState>> kernels() const;
   [[nodiscard]] RuntimeMetrics metrics() const;
+  /// The same, without waiting for a program that is being built: nothing then.
+  [[nodiscard]] std::optional<RuntimeMetrics> try_metrics() const;
+  /// The sentence about how much of an executor the device keeps, for a refusal.
+  [[nodiscard]] std::string device_limits() const;
   Result<void> shutdown();
   Result<void> restart(std::string_view name);
 
@@ -61,6 +69,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] Arena& arena() noexcept { return *arena_; }
+  [[nodiscard]] DeviceMemory& memory() noexcept { return *memory_; }
   [[nodiscard]] TensorTable& tensors() noexcept { return *tensors_; }
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
@@ -72,6 +81,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::uint64_t deadline_ns(std::chrono::nanoseconds timeout) const noexcept;
 
  private:
+  /// The figures that the programs have no part in.
+  [[nodiscard]] RuntimeMetrics own_metrics() const;
+  /// The others; the programs' lock is held.
+  void add_programs(RuntimeMetrics& metrics) const;
+  void start_telemetry();
   /// Waits until the slices of a program without kernels have returned, then gives everything of
   /// it back.
   Result<void> end_program(std::string_view name);
@@ -79,9 +93,12 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   const RuntimeOptions options_;
   const std::string backend_name_;
   const std::string device_name_;
+  const std::uint32_t work_groups_max_;  // as the device says
+  const std::uint32_t work_items_max_;
   const bridge::SteadyClock clock_;
 
-  std::optional<backend::Device> device_;
+  const rk_device_state opened_;  // as the device was when it was opened
+  std::unique_ptr<DeviceMemory> memory_;
   std::optional<Arena> arena_;
   std::optional<TensorTable> tensors_;
   FunctionCache functions_;  // its functions share this until shutdown
@@ -101,6 +118,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   bool restarting_ = false;    // no launches meanwhile
   bool closed_ = false;
   std::vector<std::shared_ptr<KernelState>> kept_;
+
+  std::string telemetry_file_;            // set before anybody shares this, as is the next one
+  std::string telemetry_failure_;         // why there is none
+  std::unique_ptr<Publisher> publisher_;  // until shutdown; last: its thread looks at the others
 };
 
 }  // namespace ringkernel::detail

@@ -54,9 +54,15 @@ Result<TensorId> TensorTable::allocate(const TensorDesc& desc) {
   const TensorId id = next_id();
   Entry& entry = entries_.emplace(id, Entry{.id = id, .desc = desc}).first->second;
   begin_copy(lock);
-  const Result<std::uint64_t> offset =
+  Result<std::uint64_t> offset =
       arena_.allocate(desc.bytes(), {.alignment = Arena::granule_bytes, .end = Arena::End::high});
-  if (offset) std::memset(arena_.data() + *offset, 0, desc.bytes());
+  if (offset) {
+    std::memset(arena_.data() + *offset, 0, desc.bytes());
+    if (Result<void> copied = to_device(*offset, desc.bytes()); !copied) {
+      arena_.free(*offset, desc.bytes());
+      offset = std::move(copied).error();
+    }
+  }
   end_copy(lock);
   if (!offset) {
     entries_.erase(id);
@@ -195,10 +201,12 @@ Result<bool> TensorTable::try_read(TensorId id, std::span<std::byte> elements) {
   if (entry->writers != 0 || entry->host_only) return false;
   ++entry->host_readers;
   begin_copy(lock);
-  std::memcpy(elements.data(), arena_.data() + entry->offset, elements.size());
+  const Result<void> copied = to_host(entry->offset, elements.size());
+  if (copied) std::memcpy(elements.data(), arena_.data() + entry->offset, elements.size());
   end_copy(lock);
   --entry->host_readers;
   bury_if_unused(lock, *entry);
+  if (!copied) return copied.error();
   return true;
 }
 
@@ -210,9 +218,11 @@ Result<bool> TensorTable::try_write(TensorId id, std::span<const std::byte> elem
   entry->host_only = true;
   begin_copy(lock);
   std::memcpy(arena_.data() + entry->offset, elements.data(), elements.size());
+  const Result<void> copied = to_device(entry->offset, elements.size());
   end_copy(lock);
   entry->host_only = false;
   bury_if_unused(lock, *entry);
+  if (!copied) return copied.error();
   return true;
 }
 
@@ -233,7 +243,8 @@ Result<Defragmentation> TensorTable::defragment() {
     }
     entry.host_only = true;
     begin_copy(lock);
-    const std::uint64_t moved_to = arena_.raise(entry.offset, entry.desc.bytes());
+    std::uint64_t moved_to = entry.offset;
+    const Result<void> raised = raise(moved_to, entry.desc.bytes());
     end_copy(lock);
     if (moved_to != entry.offset) {
       ++result.tensors_moved;
@@ -242,10 +253,17 @@ Result<Defragmentation> TensorTable::defragment() {
     entry.offset = moved_to;
     entry.host_only = false;
     bury_if_unused(lock, entry);
+    if (!raised) return raised.error();
     if (closed_) return Error(Errc::runtime_closed, "defragmentation");
   }
   result.fragmentation_score = arena_.usage().fragmentation_score();
   return result;
+}
+
+Result<void> TensorTable::raise(std::uint64_t& offset, std::uint64_t bytes) {
+  RK_TRY_VOID(to_host(offset, bytes));
+  offset = arena_.raise(offset, bytes);
+  return to_device(offset, bytes);
 }
 
 void TensorTable::close() {

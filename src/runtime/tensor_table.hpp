@@ -32,6 +32,7 @@
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
+#include "runtime/device_memory.hpp"
 
 namespace ringkernel {
 
@@ -54,8 +55,10 @@ class TensorTable {
     Held* next_ = nullptr;  // while spare
   };
 
-  /// `target` is cpu or gpu; on a gpu tensors keep the rules of that profile.
-  TensorTable(Arena& arena, BackendTarget target) noexcept : arena_(arena), target_(target) {}
+  /// `target` is cpu or gpu; on a gpu tensors keep the rules of that profile. `memory`: where the
+  /// device has memory of its own; null: it works on the arena.
+  TensorTable(Arena& arena, BackendTarget target, DeviceMemory* memory = nullptr) noexcept
+      : arena_(arena), target_(target), memory_(memory) {}
   TensorTable(const TensorTable&) = delete;
   TensorTable& operator=(const TensorTable&) = delete;
 
@@ -72,7 +75,8 @@ class TensorTable {
   /// is not the indices of gather).
   [[nodiscard]] Result<Held*> hold(const Request& request, const TensorDesc& result);
 
-  /// Copies all elements, which are `bytes` long. False: messages in flight are in the way.
+  /// Copies all elements, which are `bytes` long. False: messages in flight are in the way. E6001
+  /// where the device does not copy.
   [[nodiscard]] Result<bool> try_read(TensorId id, std::span<std::byte> elements);
   [[nodiscard]] Result<bool> try_write(TensorId id, std::span<const std::byte> elements);
 
@@ -122,8 +126,18 @@ class TensorTable {
 
   void release(Held& held) noexcept;
 
+  /// Arena::raise, on the device too. `offset` becomes where the region is, also after an error.
+  Result<void> raise(std::uint64_t& offset, std::uint64_t bytes);
+  Result<void> to_device(std::uint64_t offset, std::uint64_t bytes) {
+    return memory_ != nullptr ? memory_->to_device(offset, bytes) : Result<void>();
+  }
+  Result<void> to_host(std::uint64_t offset, std::uint64_t bytes) {
+    return memory_ != nullptr ? memory_->to_host(offset, bytes) : Result<void>();
+  }
+
   Arena& arena_;
   const BackendTarget target_;
+  DeviceMemory* const memory_;
   mutable std::mutex mutex_;
   std::condition_variable copied_;
   Entries entries_;

@@ -82,11 +82,11 @@ TEST_P(Lifecycle, TerminateEndsMessagesWithoutReply) {
   Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
   const MessageId id = kernel.send(numbered(1)).value();
   kernel.terminate().value();
-  const auto ended = kernel.receive(1s);
+  const auto ended = kernel.receive(10s);
   ASSERT_TRUE(ended.has_error());
   EXPECT_EQ(ended.error(), Errc::kernel_terminated);
   EXPECT_EQ(ended.error().message, id);
-  const auto after = kernel.receive(1s);
+  const auto after = kernel.receive(10s);
   ASSERT_TRUE(after.has_error());
   EXPECT_EQ(after.error(), Errc::kernel_terminated);
   EXPECT_EQ(after.error().message, 0u);
@@ -101,8 +101,8 @@ TEST_P(Lifecycle, TerminateKeepsRepliesThatWereMade) {
   // The second message's reply comes behind the first one's.
   EXPECT_EQ(number_of(kernel.call(numbered(2)).value()), 2u);
   kernel.terminate().value();
-  EXPECT_EQ(number_of(kernel.receive(1s).value()), 1u);
-  EXPECT_EQ(kernel.receive(1s).error(), Errc::kernel_terminated);
+  EXPECT_EQ(number_of(kernel.receive(10s).value()), 1u);
+  EXPECT_EQ(kernel.receive(10s).error(), Errc::kernel_terminated);
 }
 
 TEST_P(Lifecycle, TerminateWithDrainProcessesWhatIsQueued) {
@@ -115,7 +115,7 @@ TEST_P(Lifecycle, TerminateWithDrainProcessesWhatIsQueued) {
   kernel.activate().value();
   kernel.terminate({.drain = true}).value();
   for (int i = 0; i < 40; ++i) {
-    const auto reply = kernel.receive(1s);
+    const auto reply = kernel.receive(10s);
     ASSERT_TRUE(reply) << i << ": " << reply.error().text();
     EXPECT_EQ(reply->bytes()[0], static_cast<std::byte>(i));
   }
@@ -127,7 +127,7 @@ TEST_P(Lifecycle, DrainOfAKernelThatIsNotActiveEndsItsMessages) {
   Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
   ASSERT_TRUE(kernel.send(numbered(1)));
   kernel.terminate({.drain = true}).value();
-  EXPECT_EQ(kernel.receive(1s).error(), Errc::kernel_terminated);
+  EXPECT_EQ(kernel.receive(10s).error(), Errc::kernel_terminated);
 }
 
 // A sender that goes on sending must not keep a draining kernel alive.
@@ -208,6 +208,7 @@ TEST_P(Lifecycle, AddingAKernelToAResidentExecutorDispatchesNothing) {
   Kernel first = active(runtime, "first");
   ASSERT_TRUE(first.send(numbered(1)));  // a slice on the executor's own thread
   ASSERT_TRUE(first.receive(10s));
+  if (runtime.metrics().transfer == "sliced") GTEST_SKIP() << "nothing is resident";
   const std::uint64_t slices = runtime.metrics().slices;
   std::vector<Kernel> kernels;
   for (int i = 0; i < 20; ++i) kernels.push_back(active(runtime, "k" + std::to_string(i)));

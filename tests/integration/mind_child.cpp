@@ -47,7 +47,7 @@ void run() {
   print("doubtful", runtime.read(out, elements));
   print("again", runtime.run_op("add", {x, x}, x));
   print("result", contents(runtime, x));
-  print("written", runtime.write(x, elements, 1s));
+  print("written", runtime.write(x, elements, 10s));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ safety() {
   ./pan -m1000000 >pan.log 2>&1 || true
 }
 liveness() {
-  "$compiler" -O2 -w -DCOLLAPSE -DNFAIR=3 -o pan pan.c
+  "$compiler" -O2 -w -DCOLLAPSE -DNFAIR=4 -o pan pan.c
   ./pan -a -f -m1000000 >pan.log 2>&1 || true
 }
 
@@ -49,7 +49,7 @@ row() {
 }
 
 printf '%-15s %-32s %-8s %-8s %10s\n' model variant expected outcome states
-for model in ${*:-parking parking_bounded parking_yield backpressure}; do
+for model in ${*:-parking parking_bounded parking_yield pool backpressure}; do
   for run in safety liveness; do
     generate "$model" 0
     $run

@@ -27,8 +27,12 @@ class ZeroedMemory : public ::testing::TestWithParam<const char*> {
   void SetUp() override {
     const backend::Backend driver = backend::find_backend(GetParam()).value();
     if (driver.score() <= 0) GTEST_SKIP() << GetParam() << " cannot serve on this machine";
-    auto device =
-        driver.open(0, {.struct_bytes = 0, .executors_max = 1, .arena_bytes = arena_bytes});
+    auto device = driver.open(0, {.struct_bytes = 0,
+                                  .executors_max = 1,
+                                  .arena_bytes = arena_bytes,
+                                  .transfer = RK_TRANSFER_NONE,
+                                  .work_groups = 1,
+                                  .test_anew = 0});
     ASSERT_TRUE(device) << device.error().text();
     device_.emplace(std::move(*device));
     arena_ = static_cast<std::byte*>(device_->state().value().arena);
@@ -72,6 +76,7 @@ TEST_P(ZeroedMemory, HoldsNoRingKernel) {
   host.magic = RK_PROTOCOL_MAGIC;
   host.version = RK_PROTOCOL_VERSION;
   host.kernel_count = host.kernel_capacity = kernel_count;
+  host.work_groups = 1;
   host.idle_polls_max = 1;
   host.drain_records_max = 1;
   host.device_line = place(sizeof(rk_executor_device_line));

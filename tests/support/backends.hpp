@@ -25,6 +25,15 @@ inline std::string backend_label(const ::testing::TestParamInfo<const char*>& in
   return info.param;
 }
 
+/// Whether a sanitizer slows down what `backend` executes: never in the code of an OpenCL driver.
+inline bool is_sanitized([[maybe_unused]] std::string_view backend) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  return backend == "native";
+#else
+  return false;
+#endif
+}
+
 /// A message of plain bytes: every byte is `value`.
 inline std::vector<std::byte> plain(std::size_t bytes, int value = 0) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(value));

@@ -40,9 +40,11 @@ LAYERS = {
     "backend/native": {"backend", "foundation", "protocol", "kernels"},
     "backend/opencl": {"backend", "foundation", "protocol", "kernels"},
     "bridge": {"ring", "backend", "foundation", "protocol"},
-    "runtime": {"bridge", "message", "ops", "ring", "backend", "foundation", "protocol"},
-    "mind": {"runtime", "message", "ops", "foundation", "protocol"},
-    "capi": {"mind", "runtime", "message", "ops", "foundation", "protocol"},
+    "telemetry": {"foundation", "protocol"},
+    "runtime": {"telemetry", "bridge", "message", "ops", "ring", "backend", "foundation",
+                "protocol"},
+    "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
@@ -50,6 +52,7 @@ PUBLIC_HEADERS = {
     "ops": {"op.hpp"},
     "message": {"message.hpp", "ops.hpp"},
     "backend": {"backend_abi.h"},
+    "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "capi": {"mind_runtime.h", "ringkernel.h"},
 }
@@ -150,8 +153,9 @@ def layer_of(path):
 
 @rule
 def include_direction(tree):
-    """A layer includes only the layers below it; examples include only what is public. rkinfo is a
-    tool: it looks at backends without a runtime."""
+    """A layer includes only the layers below it; examples include only what is public. rkinfo and
+    rkstat are tools: they look at backends, and at counters files, without a runtime."""
+    tools = ("examples/rkinfo/", "examples/rkstat/")
     for path, number, included, _ in tree.includes():
         target = tree.resolve(path, included)
         if target is None:
@@ -159,7 +163,8 @@ def include_direction(tree):
         layer, target_layer = layer_of(path), layer_of(target)
         if layer == "users":
             private = not target.startswith(("include/",) + USERS)
-            if path.startswith("examples/") and not path.startswith("examples/rkinfo/") and private:
+            is_example = path.startswith("examples/") and not path.startswith(tools)
+            if is_example and private:
                 yield Finding(path, number, f"an example includes the private {target}")
         elif target_layer != layer and target_layer not in LAYERS.get(layer, set()):
             yield Finding(path, number, f"layer {layer} may not include {target} ({target_layer})")

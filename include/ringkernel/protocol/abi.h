@@ -2,7 +2,7 @@
 ///
 /// Shared by host C++20, C11 and OpenCL C. Every header in this folder is data only: structs,
 /// constants and tables. No functions, no atomics, no pointers, no enums as fields; the
-/// operations live in `kernels/rk_device.h` (device) and `src/ring/` (host).
+/// operations live in `kernels/rk_atomics.h` (device) and `src/ring/` (host).
 #ifndef RINGKERNEL_PROTOCOL_ABI_H
 #define RINGKERNEL_PROTOCOL_ABI_H
 

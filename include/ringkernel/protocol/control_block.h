@@ -1,11 +1,15 @@
 /// Control blocks of executors and ring kernels. One struct = one writer.
 ///
-///     executor:     host line | device line | input doorbells | output doorbells
+///     executor:     host line | device lines [work-groups] | input doorbells | output doorbells
 ///     ring kernels: host lines [capacity] | device lines [capacity] | telemetry blocks [capacity]
 ///
 /// All of it lies in the arena; `executor_offset` is the host line of the executor, which names the
 /// offsets of everything else. Zeroed memory is inert: state 0 is "not there", no kernel is
 /// drained.
+///
+/// An executor of several work-groups is a pool: ring kernel i belongs to work-group i modulo
+/// their number, which alone visits it, writes its structs, and says in a line of its own how it
+/// ended.
 ///
 /// Run states of a ring kernel as the device sees them (host-written):
 ///
@@ -22,15 +26,18 @@
 /// Ring kernels that one executor can serve.
 #define RK_KERNELS_MAX 1024u
 
+/// Work-groups that one executor can have.
+#define RK_WORK_GROUPS_MAX 64u
+
 #define RK_KERNEL_ABSENT 0u
 #define RK_KERNEL_RUNNING 1u
 #define RK_KERNEL_PAUSED 2u
 
-/// Why a slice returned (rk_executor_device_line.end_reason).
-#define RK_SLICE_IDLE 1u   /* nothing was rung for `idle_polls_max` polls */
+/// Why a work-group of a slice returned (rk_executor_device_line.end_reason).
+#define RK_SLICE_IDLE 1u   /* nothing was rung for `idle_polls_max` polls or `idle_ns_max` */
 #define RK_SLICE_STOP 2u   /* the host asked it to stop for good */
 #define RK_SLICE_YIELD 3u  /* the host asked it to leave, and nothing was left to do */
-#define RK_SLICE_BUDGET 4u /* `slice_records_max` records were handled */
+#define RK_SLICE_BUDGET 4u /* its records are used up, or it left at the host's request */
 
 /// Records that an eager slice handles before it leaves the rest to the next slice. A thread that
 /// runs a slice for its own call does not serve everybody else for ever.
@@ -41,7 +48,8 @@ typedef struct rk_executor_host_line {
   rk_u32 magic;           /* RK_PROTOCOL_MAGIC */
   rk_u32 version;         /* RK_PROTOCOL_VERSION */
   rk_u32 stop;            /* 1: end every slice at once; release */
-  rk_u32 yield_slice;     /* end the slice with this number when it has drained what it saw */
+  rk_u32 yield_slice;     /* end the slice with this number when it has drained what it saw; with
+                             several work-groups: after the pass it is in, whatever is left */
   rk_u32 kernel_count;    /* kernels [0, kernel_count) may be non-absent; release, never shrinks */
   rk_u32 kernel_capacity; /* length of the kernel arrays; multiple of 16, <= RK_KERNELS_MAX */
   rk_u32 idle_polls_max;  /* polls without work after which a slice parks; >= 1 */
@@ -50,13 +58,19 @@ typedef struct rk_executor_host_line {
   rk_u32 slice_records_max; /* records after which a slice ends; 0 = no such limit */
   rk_u32 eager_slice;       /* the slice with this number parks when it has done what it found, and
                                handles at most RK_EAGER_RECORDS_MAX records; 0 = none */
-  rk_u64 device_line;       /* arena offset of rk_executor_device_line */
+  rk_u64 device_line;       /* arena offset of rk_executor_device_line[work_groups] */
   rk_u64 input_doorbells; /* arena offset of rk_doorbell_line[kernel_capacity / 16], host-written */
   rk_u64 output_doorbells;    /* arena offset of rk_doorbell_line[...], device-written */
   rk_u64 kernel_host_lines;   /* arena offset of rk_kernel_host_line[kernel_capacity] */
   rk_u64 kernel_device_lines; /* arena offset of rk_kernel_device_line[kernel_capacity] */
   rk_u64 telemetry_blocks;    /* arena offset of rk_telemetry_block[kernel_capacity] */
-  rk_u64 reserved[5];         /* zero */
+  rk_u32 leave_slice; /* end the slice with this number after the pass it is in, whatever is left:
+                         another program waits for its compute unit. The backend's word */
+  rk_u32 work_groups; /* >= 1, <= RK_WORK_GROUPS_MAX */
+  rk_u64 idle_ns_max; /* nanoseconds without work after which a slice parks that has a clock; 0 = no
+                         such limit */
+  rk_u64 idle_spin_ns; /* nanoseconds without work after which such a slice begins to yield */
+  rk_u64 reserved[2];  /* zero */
 } rk_executor_host_line;
 RK_LAYOUT(rk_executor_host_line, RK_LINE_BYTES);
 RK_FIELD(rk_executor_host_line, magic, 0);
@@ -75,15 +89,19 @@ RK_FIELD(rk_executor_host_line, output_doorbells, 56);
 RK_FIELD(rk_executor_host_line, kernel_host_lines, 64);
 RK_FIELD(rk_executor_host_line, kernel_device_lines, 72);
 RK_FIELD(rk_executor_host_line, telemetry_blocks, 80);
-RK_FIELD(rk_executor_host_line, reserved, 88);
+RK_FIELD(rk_executor_host_line, leave_slice, 88);
+RK_FIELD(rk_executor_host_line, work_groups, 92);
+RK_FIELD(rk_executor_host_line, idle_ns_max, 96);
+RK_FIELD(rk_executor_host_line, idle_spin_ns, 104);
+RK_FIELD(rk_executor_host_line, reserved, 112);
 
-/// Written by: device.  Read by: host.
+/// Of one work-group.  Written by: device.  Read by: host.
 typedef struct rk_executor_device_line {
-  /* number of the last slice that parked; full fence before the re-check of the doorbells, pairs
-     with the host's fence between ringing and reading it */
+  /* number of the last slice that this work-group parked; full fence before the re-check of the
+     doorbells, pairs with the host's fence between ringing and reading it */
   rk_u32 parked_slice;
-  rk_u32 running_slice; /* number of the slice that started last; release */
-  rk_u32 end_reason;    /* RK_SLICE_* of the slice that parked last */
+  rk_u32 running_slice; /* number of the slice that it started last; release */
+  rk_u32 end_reason;    /* RK_SLICE_*, of the slice that it parked last */
   rk_u32 reserved0;     /* zero */
   rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
   rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
@@ -102,7 +120,7 @@ RK_FIELD(rk_executor_device_line, reserved, 40);
 
 /// Written by: host.  Read by: device, when the kernel's doorbell changed.
 typedef struct rk_kernel_host_line {
-  rk_u32 state;           /* RK_KERNEL_* */
+  rk_u32 state;           /* RK_KERNEL_*; release, after the rings */
   rk_u32 state_epoch;     /* counts state changes; release, after everything else in this line */
   rk_u32 input_capacity;  /* bytes of data of the input ring; power of two */
   rk_u32 output_capacity; /* bytes of data of the output ring; power of two */

@@ -3,27 +3,112 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "backend/guard.hpp"
-#include "backend/native/executor.hpp"
+#include "backend/native/copy_engine.hpp"
 #include "backend/native/native.hpp"
+#include "backend/native/programs.hpp"
 #include "foundation/align.hpp"
+#include "foundation/slice_worker.hpp"
 #include "ringkernel/backend_abi.h"
+#include "ringkernel/protocol/control_block.h"
 
 namespace ringkernel::native {
 namespace {
 
-struct Device {
-  Arena arena;
+/// Zeroed memory of the process.
+class Memory {
+ public:
+  static Result<Memory> map(uint64_t bytes) {
+    void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED)
+      return Error(Errc::allocation_failure,
+                   "an arena of " + std::to_string(bytes) + " bytes could not be mapped");
+    return Memory(static_cast<std::byte*>(data), bytes);
+  }
+  Memory(Memory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] uint64_t bytes() const noexcept { return bytes_; }
 
-  explicit Device(Arena memory) : arena(memory) {}
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  ~Device() { munmap(arena.data, arena.bytes); }
+ private:
+  Memory(std::byte* data, uint64_t bytes) noexcept : data_(data), bytes_(bytes) {}
+
+  std::byte* data_;
+  uint64_t bytes_;
+};
+
+/// zero_copy: the host works on the device's memory. The other strategies are there to be tested:
+/// the device then keeps memory of its own, and nothing of the host's is seen before it is copied.
+struct Device {
+  uint32_t transfer;
+  uint32_t work_groups;
+  Memory arena;
+  std::optional<Memory> twin;
+  std::optional<CopyEngine> copies;
+
+  [[nodiscard]] std::byte* host_arena() const { return twin ? twin->data() : arena.data(); }
+};
+
+/// A program as a queue of slices: on a worker of its own or, sliced, in the order of the copies.
+/// Of several work-groups, each but the first has a worker of its own in addition.
+class Executor {
+ public:
+  Executor(Device& device, SliceFunction function, uint64_t offset, uint32_t work_groups)
+      : device_(device), function_(function), offset_(offset) {
+    for (uint32_t group = 1; group < work_groups; ++group)
+      others_.push_back(std::make_unique<SliceWorker>(
+          [this, group](uint32_t slice) { run_group(slice, group); }));
+  }
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  ~Executor() { (void)wait(forever_ns); }
+
+  void launch(uint32_t slice) {
+    if (device_.transfer != RK_TRANSFER_SLICED) return worker_.launch(slice);
+    last_slice_ = device_.copies->start([this, slice] { run_slice(slice); });
+  }
+  bool run(uint32_t slice) {
+    return device_.transfer == RK_TRANSFER_ZERO_COPY && others_.empty() && worker_.run(slice);
+  }
+  bool wait(uint64_t timeout_ns) {
+    if (device_.transfer != RK_TRANSFER_SLICED) return worker_.wait(timeout_ns);
+    return device_.copies->wait(last_slice_, timeout_ns);
+  }
+
+ private:
+  static constexpr uint64_t forever_ns = UINT64_MAX / 4;
+
+  void run_group(uint32_t slice, uint32_t group) {
+    function_(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
+              group);
+  }
+  /// Returns when all work-groups have, as a launch of a device does.
+  void run_slice(uint32_t slice) {
+    for (const auto& other : others_) other->launch(slice);
+    run_group(slice, 0);
+    for (const auto& other : others_) (void)other->wait(forever_ns);
+  }
+
+  Device& device_;
+  const SliceFunction function_;
+  const uint64_t offset_;
+  std::atomic<uint64_t> last_slice_{0};  // its ticket; sliced only
+  std::vector<std::unique_ptr<SliceWorker>> others_;
+  SliceWorker worker_{[this](uint32_t slice) { run_slice(slice); }};
 };
 
 // The ABI's handle types stay incomplete: each backend casts them to its own at this seam.
@@ -56,6 +141,8 @@ int32_t describe(uint32_t device, rk_device_description* out) {
   out->transfer = RK_TRANSFER_ZERO_COPY;
   out->memory_bytes = memory_bytes();
   out->allocation_bytes_max = out->memory_bytes;
+  out->work_groups_max = RK_WORK_GROUPS_MAX;  // threads, which all are resident
+  out->work_items_max = 1;
   std::snprintf(out->name, sizeof out->name, "host threads");
   std::snprintf(out->platform, sizeof out->platform, "native");
   std::snprintf(out->driver, sizeof out->driver, "none");
@@ -74,36 +161,70 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
   return backend::guarded([&]() -> Result<void> {
     if (device != 0) return no_such_device(device);
     const uint64_t bytes = align_up<uint64_t>(options->arena_bytes, 4096);
-    void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED)
-      return Error(Errc::allocation_failure,
-                   "an arena of " + std::to_string(bytes) + " bytes could not be mapped");
-    *out = reinterpret_cast<rk_device*>(new Device({static_cast<std::byte*>(data), bytes}));
+    RK_TRY(arena, Memory::map(bytes));
+    const bool shared = options->transfer <= RK_TRANSFER_ZERO_COPY;
+    const uint32_t work_groups =
+        shared ? std::clamp(options->work_groups, 1u, RK_WORK_GROUPS_MAX) : 1;
+    std::unique_ptr<Device> opened(new Device{
+        .transfer = shared ? RK_TRANSFER_ZERO_COPY : options->transfer,
+        .work_groups = work_groups,
+        .arena = std::move(arena),
+        .twin = std::nullopt,
+        .copies = std::nullopt,
+    });
+    if (!shared) {
+      RK_TRY(twin, Memory::map(bytes));
+      opened->twin.emplace(std::move(twin));
+      opened->copies.emplace();
+    }
+    *out = reinterpret_cast<rk_device*>(opened.release());
     return {};
   });
 }
 
 int32_t state(rk_device* device, rk_device_state* out) {
   out->struct_bytes = sizeof *out;
-  out->transfer = RK_TRANSFER_ZERO_COPY;
-  out->arena = self(device)->arena.data;
-  out->arena_bytes = self(device)->arena.bytes;
+  out->transfer = self(device)->transfer;
+  out->arena = self(device)->host_arena();
+  out->arena_bytes = self(device)->arena.bytes();
   std::snprintf(out->self_test, sizeof out->self_test, "not needed: host memory");
+  out->steps_down[0] = '\0';
+  out->slices_have_clock = 1;
+  out->work_groups = self(device)->work_groups;
   return 0;
+}
+
+int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, uint64_t* ticket) {
+  return backend::guarded([&]() -> Result<void> {
+    Device& here = *self(device);
+    if (!here.copies) return Error(Errc::unsupported_operation, "zero_copy copies nothing");
+    *ticket = here.copies->start(
+        [list = std::vector<rk_copy>(copies, copies + count), memory = here.arena.data()] {
+          for (const rk_copy& copy : list) CopyEngine::copy(copy, memory);
+        });
+    return {};
+  });
+}
+
+int32_t copies_wait(rk_device* device, uint64_t ticket, uint64_t timeout_ns) {
+  if (self(device)->copies && self(device)->copies->wait(ticket, timeout_ns)) return 0;
+  return backend::fail(Errc::execution_timeout, "copies have not ended in time");
 }
 
 void close(rk_device* device) { delete self(device); }
 
 int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
-                        rk_executor** out) {
+                        uint32_t work_groups, rk_executor** out) {
   return backend::guarded([&]() -> Result<void> {
+    if (work_groups == 0 || work_groups > self(device)->work_groups)
+      return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
+                                             std::to_string(self(device)->work_groups));
     const SliceFunction function = find_program(program);
     if (function == nullptr)
       return Error(Errc::program_not_found,
                    std::string("'") + program + "'; the native backend has: core, echo");
     *out = reinterpret_cast<rk_executor*>(
-        new Executor(self(device)->arena, function, executor_offset));
+        new Executor(*self(device), function, executor_offset, work_groups));
     return {};
   });
 }
@@ -144,6 +265,8 @@ constexpr rk_backend table = {
     .close = close,
     .executor_create = executor_create,
     .executor_destroy = executor_destroy,
+    .copies_start = copies_start,
+    .copies_wait = copies_wait,
     .slice_launch = slice_launch,
     .slice_run = slice_run,
     .slice_wait = slice_wait,

@@ -19,6 +19,6 @@ namespace {
 
 extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM, RK_NATIVE_LEVEL)(rk_u8* arena, rk_u64 arena_bytes,
                                                                    rk_u64 executor_offset,
-                                                                   rk_u32 slice) {
-  rk_executor(arena, arena_bytes, executor_offset, slice);
+                                                                   rk_u32 slice, rk_u32 group) {
+  rk_run_group(arena, arena_bytes, executor_offset, slice, group);
 }

@@ -7,9 +7,9 @@
 
 namespace ringkernel::native {
 
-/// One slice of an executor (kernels/ring_kernel.cl).
+/// One work-group's part of a slice of an executor (kernels/ring_kernel.cl).
 using SliceFunction = void (*)(rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset,
-                               rk_u32 slice);
+                               rk_u32 slice, rk_u32 group);
 
 /// The best build of `program` that this processor runs; nullptr if there is no such program.
 [[nodiscard]] SliceFunction find_program(std::string_view program) noexcept;

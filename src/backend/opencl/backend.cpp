@@ -27,6 +27,11 @@ void copy_out(const Struct& from, Struct* out) {
   out->struct_bytes = static_cast<uint32_t>(bytes);
 }
 
+std::chrono::nanoseconds as_duration(uint64_t timeout_ns) {
+  constexpr uint64_t longest = std::numeric_limits<int64_t>::max() / 2;
+  return std::chrono::nanoseconds(static_cast<int64_t>(std::min(timeout_ns, longest)));
+}
+
 Result<const FoundDevice*> find_device(uint32_t device) {
   if (!load_library().api.has_value()) return load_library().api.error();
   const Discovery& found = discover();
@@ -94,9 +99,9 @@ int32_t state(rk_device* device, rk_device_state* out) {
 void close(rk_device* device) { delete &object(device); }
 
 int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
-                        rk_executor** out) {
+                        uint32_t work_groups, rk_executor** out) {
   return guarded([&]() -> Result<void> {
-    RK_TRY(executor, Executor::create(object(device), program, executor_offset));
+    RK_TRY(executor, Executor::create(object(device), program, executor_offset, work_groups));
     *out = reinterpret_cast<rk_executor*>(executor.release());
     return {};
   });
@@ -104,14 +109,24 @@ int32_t executor_create(rk_device* device, const char* program, uint64_t executo
 
 void executor_destroy(rk_executor* executor) { delete &object(executor); }
 
+int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, uint64_t* ticket) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(started, object(device).start_copies({copies, count}));
+    *ticket = started;
+    return {};
+  });
+}
+
+int32_t copies_wait(rk_device* device, uint64_t ticket, uint64_t timeout_ns) {
+  return guarded([&] { return object(device).copies().wait(ticket, as_duration(timeout_ns)); });
+}
+
 int32_t slice_launch(rk_executor* executor, uint32_t slice) {
   return guarded([&] { return object(executor).launch(slice); });
 }
 
 int32_t slice_wait(rk_executor* executor, uint64_t timeout_ns) {
-  constexpr uint64_t longest = std::numeric_limits<int64_t>::max();
-  const std::chrono::nanoseconds timeout(static_cast<int64_t>(std::min(timeout_ns, longest)));
-  return guarded([&] { return object(executor).wait(timeout); });
+  return guarded([&] { return object(executor).wait(as_duration(timeout_ns)); });
 }
 
 int32_t slice_error(rk_executor* executor) {
@@ -124,7 +139,7 @@ constexpr rk_backend table = {
     .abi_version = RK_BACKEND_ABI_VERSION,
     .struct_bytes = sizeof(rk_backend),
     .name = "opencl",
-    .description = "OpenCL 3.0 devices, through the system's loader",
+    .description = "OpenCL devices from 1.2 on, through the system's loader",
     .score = score,
     .device_count = device_count,
     .describe = describe,
@@ -134,6 +149,8 @@ constexpr rk_backend table = {
     .close = close,
     .executor_create = executor_create,
     .executor_destroy = executor_destroy,
+    .copies_start = copies_start,
+    .copies_wait = copies_wait,
     .slice_launch = slice_launch,
     .slice_run = nullptr,
     .slice_wait = slice_wait,

@@ -1,29 +1,10 @@
 #include "backend/opencl/binary_cache.hpp"
 
-#include <cstdlib>
-
-#include "ringkernel/backend_abi.h"
-#include "ringkernel/protocol/version.h"
+#include "backend/opencl/cache_place.hpp"
 
 namespace ringkernel::opencl {
 
 namespace {
-
-constexpr uint64_t folder_bytes_max = 64ull * 1024 * 1024;
-
-std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
-
-/// Empty if there is no such place. A relative path names none.
-std::string folder_path() {
-  if (const std::string_view base = environment("XDG_CACHE_HOME"); base.starts_with('/'))
-    return std::string(base) + "/ringkernel";
-  if (const std::string_view home = environment("HOME"); home.starts_with('/'))
-    return std::string(home) + "/.cache/ringkernel";
-  return {};
-}
 
 /// Asking PoCL for a binary makes it compile once more, and its own cache is nearly as fast.
 bool driver_caches(std::string_view platform) {
@@ -31,22 +12,7 @@ bool driver_caches(std::string_view platform) {
 }
 
 bool is_wanted(std::string_view platform) {
-  const std::string_view choice = environment("RINGKERNEL_CACHE");
-  return choice == "1" || (choice != "0" && !driver_caches(platform));
-}
-
-/// Everything that decides what a device builds from a source, and whether it can run it.
-Result<std::string> describe(const FoundDevice& found) {
-  std::string text = "ringkernel protocol " + std::to_string(RK_PROTOCOL_VERSION) + ", backend " +
-                     std::to_string(RK_BACKEND_ABI_VERSION) + "\n";
-  for (const cl_platform_info what : {CL_PLATFORM_NAME, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION})
-    text += platform_text(found.platform, what) + "\n";
-  for (const cl_device_info what :
-       {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION}) {
-    RK_TRY(line, device_text(found.id, what));
-    text += line + "\n";
-  }
-  return text;
+  return environment("RINGKERNEL_CACHE") == "1" || !driver_caches(platform);
 }
 
 /// The binary of a program that was built for one device; empty if the driver gives none.
@@ -82,11 +48,8 @@ Program from_binary(cl_context context, cl_device_id device, const std::string& 
 
 BinaryCache::BinaryCache(const FoundDevice& found) : device_(found.id) {
   if (!is_wanted(found.description.platform)) return;
-  Result<std::string> description = describe(found);
-  const std::string path = folder_path();
-  if (!description.has_value() || path.empty()) return;
-  device_key_ = std::move(*description);
-  folder_ = CacheFolder::open(path, folder_bytes_max);
+  device_key_ = cache_key_of(found);
+  if (!device_key_.empty()) folder_ = open_cache();
 }
 
 std::string BinaryCache::key(std::string_view options, std::string_view source) const {

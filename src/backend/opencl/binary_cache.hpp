@@ -1,6 +1,5 @@
-/// Built programs, kept on disk for the next process: `$XDG_CACHE_HOME/ringkernel`, else
-/// `$HOME/.cache/ringkernel`. `RINGKERNEL_CACHE=0` in the environment keeps nothing, `=1` keeps
-/// programs also where the driver has a cache of its own (docs/decisions/0007).
+/// Built programs, kept on disk for the next process (cache_place.hpp). `RINGKERNEL_CACHE=1` in the
+/// environment keeps them also where the driver has a cache of its own (docs/decisions/0007).
 ///
 /// Threading: any thread.
 /// Memory ordering: the counts stand alone; they publish nothing.

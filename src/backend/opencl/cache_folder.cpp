@@ -116,10 +116,6 @@ std::vector<Entry> entries_of(int folder) {
 
 }  // namespace
 
-File::~File() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 std::optional<CacheFolder> CacheFolder::open(const std::string& path, std::uint64_t bytes_max) {
   mkdir(path.substr(0, path.rfind('/')).c_str(), S_IRWXU);  // mostly there
   mkdir(path.c_str(), S_IRWXU);                             // likewise

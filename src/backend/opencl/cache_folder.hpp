@@ -13,25 +13,9 @@
 #include <string_view>
 #include <utility>
 
+#include "foundation/file.hpp"
+
 namespace ringkernel::opencl {
-
-/// Owns a file descriptor; -1 is none.
-class File {
- public:
-  explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~File();
-
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  [[nodiscard]] explicit operator bool() const noexcept { return descriptor_ >= 0; }
-
- private:
-  int descriptor_;
-};
 
 enum class Lookup : std::uint8_t {
   hit,

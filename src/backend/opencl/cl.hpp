@@ -9,6 +9,7 @@
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue, for devices of OpenCL 1.2
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
@@ -20,7 +21,7 @@
 
 namespace ringkernel::opencl {
 
-/// The typed symbol table.
+/// The typed symbol table. What a library of OpenCL 1.2 lacks may be null: see functions.def.
 struct Api {
 #define RK_CL_FUNCTION(name) decltype(&::name) name = nullptr;
 #include "backend/opencl/functions.def"
@@ -76,44 +77,37 @@ class Handle {
 using Context = Handle<cl_context, &Api::clReleaseContext>;
 using Queue = Handle<cl_command_queue, &Api::clReleaseCommandQueue>;
 using Program = Handle<cl_program, &Api::clReleaseProgram>;
+using Buffer = Handle<cl_mem, &Api::clReleaseMemObject>;
 using Kernel = Handle<cl_kernel, &Api::clReleaseKernel>;
 using Event = Handle<cl_event, &Api::clReleaseEvent>;
 
 Result<Queue> make_queue(cl_context context, cl_device_id device);
 Result<Kernel> make_kernel(cl_program program, const char* name);
 
-/// Puts `kernel` with one work-item into the queue; `flush` submits it.
+/// Puts `kernel` with work-groups of one work-item into the queue; `flush` submits it.
+Result<Event> enqueue_groups(cl_command_queue queue, cl_kernel kernel, uint32_t work_groups);
+/// Likewise, with one work-group.
 Result<Event> enqueue_one(cl_command_queue queue, cl_kernel kernel);
 Result<void> flush(cl_command_queue queue);
 
 /// Submits the queue and waits for the command.
 Result<void> finish(const Event& event);
 
-/// CL_QUEUED .. CL_COMPLETE, or a negative status if the command failed or cannot be asked.
-cl_int event_status(cl_event event) noexcept;
-
-/// Zeroed memory that host and device work on at the same time: fine-grained SVM with atomics.
-class SharedMemory {
+/// Waits at the end of its scope for all that was given to the queue, also where an error leaves
+/// the scope early: until then commands refer to the host memory that they copy. Stands behind that
+/// memory and before the commands.
+class Drain {
  public:
-  static Result<SharedMemory> allocate(cl_context context, std::size_t bytes);
-
-  SharedMemory(SharedMemory&& other) noexcept;
-  SharedMemory& operator=(SharedMemory&& other) noexcept;
-  ~SharedMemory();
-
-  [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
-
-  /// Leaves the memory allocated for good, because a kernel that does not end may still use it.
-  void abandon() noexcept { data_ = nullptr; }
+  explicit Drain(cl_command_queue queue) noexcept : queue_(queue) {}
+  Drain(const Drain&) = delete;
+  Drain& operator=(const Drain&) = delete;
+  ~Drain() { static_cast<void>(cl().clFinish(queue_)); }
 
  private:
-  SharedMemory(cl_context context, std::byte* data, std::size_t bytes) noexcept
-      : context_(context), data_(data), bytes_(bytes) {}
-
-  cl_context context_;
-  std::byte* data_;
-  std::size_t bytes_;
+  cl_command_queue queue_;
 };
+
+/// CL_QUEUED .. CL_COMPLETE, or a negative status if the command failed or cannot be asked.
+cl_int event_status(cl_event event) noexcept;
 
 }  // namespace ringkernel::opencl

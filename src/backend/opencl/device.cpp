@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "backend/opencl/host_threads.hpp"
+#include "backend/opencl/immediate.hpp"
 #include "backend/opencl/layout.hpp"
 #include "backend/opencl/program.hpp"
 
@@ -24,6 +26,22 @@ Result<void> check_arena(const rk_device_description& device, uint64_t arena_byt
                                          std::to_string(arena_bytes));
 }
 
+/// With a queue for copies the device gets memory of its own. Else it is the process's own memory
+/// where the device shares it: at the process's end Intel's driver frees what it allocated, under
+/// threads that still wait for replies there.
+Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const CopyQueue* copies,
+                               uint64_t bytes) {
+  if (copies != nullptr) {
+    RK_TRY(twin, TwinMemory::allocate(context, copies->queue(), bytes));
+    return ArenaMemory(std::move(twin));
+  }
+  RK_TRY(svm, device_value<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES));
+  RK_TRY(shared, (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0
+                     ? SharedMemory::map(bytes)
+                     : SharedMemory::allocate(context, bytes));
+  return ArenaMemory(std::move(shared));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
@@ -36,51 +54,71 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   RK_TRY(context, make_context(found.id));
   auto cache = std::make_unique<BinaryCache>(found);
   RK_TRY_VOID(check_layout(context.get(), found.id, flags, *cache));
-  RK_TRY(figures, run_self_test(context.get(), found.id, flags, *cache));
-  RK_TRY(arena, SharedMemory::allocate(context.get(), options.arena_bytes));
-  return std::unique_ptr<Device>(new Device(found, std::move(context), std::move(arena),
-                                            std::move(flags), std::move(cache), figures));
+  const Probe probe{context.get(), found.id, flags, *cache};
+  const Wish wish{.transfer = options.transfer,
+                  .work_groups = options.work_groups,
+                  .test_anew = options.test_anew != 0};
+  RK_TRY(choice, choose_transfer(found, probe, wish));
+  if (choice.has_host_threads) flags += host_threads_option;
+  std::unique_ptr<CopyQueue> copies;
+  if (choice.transfer != RK_TRANSFER_ZERO_COPY) {
+    RK_TRY(queue, make_queue(context.get(), found.id));
+    copies = std::make_unique<CopyQueue>(std::move(queue));
+  }
+  RK_TRY(arena, make_arena(context.get(), found.id, copies.get(), options.arena_bytes));
+  return std::unique_ptr<Device>(new Device(found, std::move(context), std::move(copies),
+                                            std::move(arena), std::move(flags), std::move(cache),
+                                            std::move(choice)));
 }
 
-Device::Device(const FoundDevice& found, Context context, SharedMemory arena, std::string options,
-               std::unique_ptr<BinaryCache> cache, SelfTestFigures self_test)
+Device::Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
+               ArenaMemory arena, std::string options, std::unique_ptr<BinaryCache> cache,
+               Choice choice)
     : found_(found),
       context_(std::move(context)),
+      copies_(std::move(copies)),
       arena_(std::move(arena)),
       options_(std::move(options)),
       cache_(std::move(cache)),
-      self_test_(self_test) {}
+      choice_(std::move(choice)) {}
 
 rk_device_state Device::state() const {
   rk_device_state out{};
   out.struct_bytes = sizeof out;
-  out.transfer = RK_TRANSFER_ZERO_COPY;
-  out.arena = arena_.data();
-  out.arena_bytes = arena_.size();
-  out.polls_per_ms = self_test_.polls_per_ms;
+  out.transfer = choice_.transfer;
+  out.arena = host_data(arena_);
+  out.arena_bytes = size_of(arena_);
+  out.polls_per_ms = choice_.figures.polls_per_ms;
   out.program_cache_hits = cache_->hits();
   out.program_cache_misses = cache_->misses();
   out.program_cache_rejected = cache_->rejected();
-  std::snprintf(out.self_test, sizeof out.self_test,
-                "zero_copy confirmed: 100 pings answered by a running kernel, p50 %llu ns; "
-                "%llu idle polls per ms",
-                static_cast<unsigned long long>(self_test_.ping_p50_ns),
-                static_cast<unsigned long long>(self_test_.polls_per_ms));
+  out.slices_have_clock = choice_.has_host_threads ? 1 : 0;
+  std::snprintf(out.self_test, sizeof out.self_test, "%s", text_of(choice_).c_str());
+  out.work_groups = choice_.work_groups;
+  std::snprintf(out.steps_down, sizeof out.steps_down, "%s", choice_.steps_down.c_str());
   return out;
 }
 
-Result<ExecutorSlot> Device::claim_executor_slot() {
+Result<void> Device::set_arena_argument(cl_kernel kernel, cl_uint index) const {
+  if (const auto* shared = std::get_if<SharedMemory>(&arena_))
+    return set_memory_argument(kernel, index, *shared);
+  return set_memory_argument(kernel, index, std::get<TwinMemory>(arena_).device());
+}
+
+Result<uint64_t> Device::start_copies(std::span<const rk_copy> copies) {
+  if (!copies_) return Error(Errc::unsupported_operation, "zero_copy copies nothing");
+  return copies_->start(std::get<TwinMemory>(arena_).device(), copies);
+}
+
+std::size_t Device::resident_groups_max() const {
+  // A CPU device runs one work-group per compute unit to its end. One unit stays free for whatever
+  // ends by itself: copies, the first slice of another executor. An immediate slice has a thread of
+  // its own, and sliced nothing is resident. What a GPU keeps of several executors, it does not
+  // say.
   const rk_device_description& description = found_.description;
-  // A CPU device runs one slice per compute unit to its end. One unit stays free for whatever ends
-  // by itself: the self-test of another runtime, the first slice of another executor.
-  const uint32_t limit =
-      description.kind == RK_DEVICE_KIND_CPU ? description.compute_units - 1 : UINT32_MAX;
-  ExecutorSlot slot(found_.executors);
-  if (slot.count() <= limit) return slot;
-  return Error(Errc::limit_exceeded,
-               std::string(description.name) + " has " + std::to_string(description.compute_units) +
-                   " compute units, which keep " + std::to_string(limit) +
-                   " executors resident (PoCL: POCL_MAX_PTHREAD_COUNT, POCL_CPU_MAX_CU_COUNT)");
+  const bool is_limited = description.kind == RK_DEVICE_KIND_CPU && !runs_immediate_slices() &&
+                          choice_.transfer != RK_TRANSFER_SLICED;
+  return is_limited ? description.compute_units - 1 : SIZE_MAX;
 }
 
 Result<Kernel> Device::make_executor_kernel(const std::string& program) {

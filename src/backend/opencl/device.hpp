@@ -1,47 +1,27 @@
 /// An opened device: context, arena and the programs built for it.
 ///
 /// Threading: any thread.
-/// Memory ordering: the executor count stands alone; it publishes nothing.
 /// Ownership: executors refer to their device and go first.
 /// Errors: Errc::backend_unavailable with the missing capability or the self-test's finding,
-/// Errc::protocol_mismatch, Errc::allocation_failure, Errc::limit_exceeded.
+/// Errc::protocol_mismatch, Errc::allocation_failure; Errc::limit_exceeded for too large an arena.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "backend/opencl/binary_cache.hpp"
+#include "backend/opencl/choice.hpp"
+#include "backend/opencl/copy_queue.hpp"
+#include "backend/opencl/immediate.hpp"
+#include "backend/opencl/memory.hpp"
 #include "backend/opencl/query.hpp"
-#include "backend/opencl/self_test.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {
-
-/// One of the executors that a device keeps resident, counted over the whole process.
-class ExecutorSlot {
- public:
-  explicit ExecutorSlot(std::atomic<uint32_t>& executors)
-      // relaxed: a count that orders nothing
-      : executors_(&executors), count_(executors.fetch_add(1, std::memory_order_relaxed) + 1) {}
-  ExecutorSlot(ExecutorSlot&& other) noexcept
-      : executors_(std::exchange(other.executors_, nullptr)), count_(other.count_) {}
-  ExecutorSlot& operator=(ExecutorSlot&&) = delete;
-  ~ExecutorSlot() {
-    // relaxed: as above
-    if (executors_ != nullptr) executors_->fetch_sub(1, std::memory_order_relaxed);
-  }
-
-  /// How many there were with this one.
-  [[nodiscard]] uint32_t count() const noexcept { return count_; }
-
- private:
-  std::atomic<uint32_t>* executors_;
-  uint32_t count_;
-};
 
 class Device {
  public:
@@ -51,10 +31,26 @@ class Device {
   [[nodiscard]] rk_device_state state() const;
   [[nodiscard]] cl_context context() const noexcept { return context_.get(); }
   [[nodiscard]] cl_device_id id() const noexcept { return found_.id; }
-  [[nodiscard]] const SharedMemory& arena() const noexcept { return arena_; }
+  [[nodiscard]] uint64_t arena_bytes() const noexcept { return size_of(arena_); }
+  [[nodiscard]] uint32_t transfer() const noexcept { return choice_.transfer; }
+  /// That an executor can have.
+  [[nodiscard]] uint32_t work_groups() const noexcept { return choice_.work_groups; }
+  /// Whether executors run their slices on threads of their own (immediate.hpp).
+  /// Not beside copies: what stops such a slice at the end of the process is a store of the host's.
+  [[nodiscard]] bool runs_immediate_slices() const {
+    return choice_.transfer == RK_TRANSFER_ZERO_COPY && has_immediate_queues(found_.id);
+  }
+  [[nodiscard]] std::byte* host_arena() const noexcept { return host_data(arena_); }
+  /// Unless zero_copy.
+  [[nodiscard]] CopyQueue& copies() noexcept { return *copies_; }
 
-  /// Errc::limit_exceeded where one more resident slice would never be scheduled.
-  Result<ExecutorSlot> claim_executor_slot();
+  /// Makes the arena, as slices see it, argument `index` of a kernel.
+  Result<void> set_arena_argument(cl_kernel kernel, cl_uint index) const;
+  Result<uint64_t> start_copies(std::span<const rk_copy> copies);
+
+  /// Work-groups that the device keeps resident at once, as far as is known.
+  [[nodiscard]] std::size_t resident_groups_max() const;
+  [[nodiscard]] Residency& residency() const noexcept { return found_.residency; }
 
   /// A fresh kernel object of kernels/programs/<program>.cl, which is built once.
   Result<Kernel> make_executor_kernel(const std::string& program);
@@ -63,15 +59,16 @@ class Device {
   void keep_program(const std::string& program);
 
  private:
-  Device(const FoundDevice& found, Context context, SharedMemory arena, std::string options,
-         std::unique_ptr<BinaryCache> cache, SelfTestFigures self_test);
+  Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
+         ArenaMemory arena, std::string options, std::unique_ptr<BinaryCache> cache, Choice choice);
 
   const FoundDevice& found_;
   Context context_;
-  SharedMemory arena_;
+  std::unique_ptr<CopyQueue> copies_;
+  ArenaMemory arena_;
   std::string options_;
   std::unique_ptr<BinaryCache> cache_;
-  SelfTestFigures self_test_;
+  Choice choice_;
   std::mutex programs_mutex_;
   std::map<std::string, BuiltProgram> programs_;
 };

@@ -1,6 +1,10 @@
 #include "backend/opencl/executor.hpp"
 
+#include <array>
+#include <atomic>
 #include <thread>
+
+#include "backend/opencl/copy_queue.hpp"
 
 namespace ringkernel::opencl {
 
@@ -14,54 +18,110 @@ Result<void> set_argument(cl_kernel kernel, cl_uint index, Value value) {
 }  // namespace
 
 Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::string& program,
-                                                   uint64_t executor_offset) {
-  RK_TRY(slot, device.claim_executor_slot());
+                                                   uint64_t executor_offset, uint32_t work_groups) {
+  if (work_groups == 0 || work_groups > device.work_groups())
+    return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
+                                           std::to_string(device.work_groups()));
   RK_TRY(kernel, device.make_executor_kernel(program));
-  RK_TRY(queue, make_queue(device.context(), device.id()));
+  const bool is_immediate = device.runs_immediate_slices();
+  RK_TRY(queue, is_immediate ? make_immediate_queue(device.context(), device.id())
+                             : make_queue(device.context(), device.id()));
   std::unique_ptr<Executor> executor(
-      new Executor(std::move(slot), std::move(queue), std::move(kernel)));
-  RK_TRY_VOID(executor->warm_up(device.context()));
+      new Executor(device, executor_offset, work_groups, std::move(queue), std::move(kernel)));
+  RK_TRY_VOID(executor->warm_up());
   device.keep_program(program);
-  RK_TRY_VOID(executor->bind(device.arena(), executor_offset));
+  RK_TRY_VOID(device.set_arena_argument(executor->kernel_.get(), 0));
+  RK_TRY_VOID(executor->bind(device.arena_bytes(), executor_offset));
+  if (is_immediate)
+    executor->worker_.emplace(
+        *reinterpret_cast<rk_executor_host_line*>(device.host_arena() + executor_offset),
+        [self = executor.get()](uint32_t slice) { self->run_slice(slice); });
   return executor;
 }
 
-Executor::Executor(ExecutorSlot slot, Queue queue, Kernel kernel) noexcept
-    : slot_(std::move(slot)), queue_(std::move(queue)), kernel_(std::move(kernel)) {}
+Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Queue queue,
+                   Kernel kernel) noexcept
+    : device_(device),
+      offset_(offset),
+      work_groups_(work_groups),
+      queue_(std::move(queue)),
+      kernel_(std::move(kernel)) {}
 
 Executor::~Executor() {
+  device_.residency().withdraw(*this);
   const std::lock_guard lock(mutex_);
   // The queue is in order: behind the last slice nothing runs, whatever became of it.
   if (!running_.empty()) static_cast<void>(finish(running_.back()));
 }
 
-Result<void> Executor::bind(const SharedMemory& memory, uint64_t executor_offset) {
-  RK_TRY_VOID(check("clSetKernelArgSVMPointer",
-                    cl().clSetKernelArgSVMPointer(kernel_.get(), 0, memory.data())));
-  RK_TRY_VOID(set_argument<cl_ulong>(kernel_.get(), 1, memory.size()));
+cl_command_queue Executor::queue() const noexcept {
+  return device_.transfer() == RK_TRANSFER_SLICED ? device_.copies().queue() : queue_.get();
+}
+
+std::unique_lock<std::mutex> Executor::lock_queue() {
+  if (device_.transfer() != RK_TRANSFER_SLICED) return {};
+  return device_.copies().lock();
+}
+
+Result<void> Executor::bind(uint64_t memory_bytes, uint64_t executor_offset) {
+  RK_TRY_VOID(set_argument<cl_ulong>(kernel_.get(), 1, memory_bytes));
   return set_argument<cl_ulong>(kernel_.get(), 2, executor_offset);
 }
 
-Result<void> Executor::warm_up(cl_context context) {
-  RK_TRY(zeroed, SharedMemory::allocate(context, RK_LINE_BYTES));
-  RK_TRY_VOID(bind(zeroed, 0));
+Result<void> Executor::warm_up() {
+  RK_TRY(memory, make_buffer(device_.context(), RK_LINE_BYTES));
+  constexpr std::array<std::byte, RK_LINE_BYTES> zeros{};
+  const auto alone = lock_queue();
+  const Drain drain(queue_.get());
+  RK_TRY(zeroed, enqueue_write(queue_.get(), memory.get(), 0, zeros.data(), zeros.size()));
+  RK_TRY_VOID(set_memory_argument(kernel_.get(), 0, memory.get()));
+  RK_TRY_VOID(bind(zeros.size(), 0));
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, 0));
   RK_TRY(event, enqueue_one(queue_.get(), kernel_.get()));
   return finish(event);
 }
 
 Result<void> Executor::launch(uint32_t slice) {
+  if (worker_) {
+    RK_TRY_VOID(failure());
+    return worker_->launch(slice);
+  }
+  // Held from being counted as resident until being so: another launch takes whoever runs nothing
+  // for gone (try_returned).
   const std::lock_guard lock(mutex_);
   reap_locked();
   RK_TRY_VOID(failure());
+  const std::size_t limit = device_.resident_groups_max();
+  if (limit != SIZE_MAX && !device_.residency().try_launch(*this, slice, work_groups_, limit))
+    return Error(Errc::busy, "another program has not left yet");
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, slice));
-  RK_TRY(event, enqueue_one(queue_.get(), kernel_.get()));
+  const auto alone = lock_queue();
+  RK_TRY(event, enqueue_groups(queue(), kernel_.get(), work_groups_));
   running_.push_back(std::move(event));
-  return flush(queue_.get());
+  return flush(queue());
+}
+
+void Executor::run_slice(uint32_t slice) {
+  cl_int status = cl().clSetKernelArg(kernel_.get(), 3, sizeof slice, &slice);
+  if (status == CL_SUCCESS) {
+    const std::size_t one = 1;
+    cl_event event = nullptr;
+    status = cl().clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &one, &one, 0,
+                                         nullptr, &event);
+    if (status == CL_SUCCESS)
+      status = event_status(Event(event).get());
+    else
+      was_refused_.store(true, std::memory_order_relaxed);  // relaxed: failure_ publishes it
+  }
+  keep_failure(status);
 }
 
 Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
   using namespace std::chrono_literals;
+  if (worker_) {
+    if (!worker_->wait(timeout)) return Error(Errc::execution_timeout, "a slice has not returned");
+    return failure();
+  }
   // OpenCL has no timed wait, so the events are asked: closely at first, then at leisure.
   constexpr auto patience = 100us;
   const auto begin = std::chrono::steady_clock::now();
@@ -86,21 +146,53 @@ Result<void> Executor::error() {
   return failure();
 }
 
+bool Executor::try_returned() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  reap_locked();
+  return running_.empty();
+}
+
+void Executor::ask_to_leave(uint32_t slice) {
+  auto* const line = reinterpret_cast<rk_executor_host_line*>(device_.host_arena() + offset_);
+  // relaxed: the word stands alone
+  std::atomic_ref(line->leave_slice).store(slice, std::memory_order_relaxed);
+  if (device_.transfer() == RK_TRANSFER_ZERO_COPY) return;
+  const uint64_t offset = offset_ + RK_OFFSETOF(rk_executor_host_line, leave_slice);
+  const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, sizeof line->leave_slice, &line->leave_slice};
+  // One that cannot be started is found by the mover, which copies all the time.
+  const Result<uint64_t> ticket = device_.start_copies({&copy, 1});
+  told_ticket_ = ticket.has_value() ? *ticket : 0;
+}
+
+bool Executor::was_told() {
+  if (device_.transfer() == RK_TRANSFER_ZERO_COPY) return true;
+  const Result<void> copied = device_.copies().wait(told_ticket_, std::chrono::nanoseconds(0));
+  return copied.has_value() || !(copied.error() == Errc::execution_timeout);
+}
+
 void Executor::reap_locked() {
   while (!running_.empty()) {
     const cl_int status = event_status(running_.front().get());
     if (status > CL_COMPLETE) return;
-    cl_int none = CL_SUCCESS;
-    // relaxed: the status carries no data with it
-    if (status < 0) failure_.compare_exchange_strong(none, status, std::memory_order_relaxed);
+    keep_failure(status);
     running_.pop_front();
   }
 }
 
+void Executor::keep_failure(cl_int status) {
+  cl_int none = CL_SUCCESS;
+  // release: was_refused_; pairs with the acquire in failure()
+  if (status < 0) failure_.compare_exchange_strong(none, status, std::memory_order_release);
+}
+
 Result<void> Executor::failure() const {
-  // relaxed: as above
-  const cl_int status = failure_.load(std::memory_order_relaxed);
+  // acquire: was_refused_; pairs with the release in keep_failure
+  const cl_int status = failure_.load(std::memory_order_acquire);
   if (status == CL_SUCCESS) return {};
+  // relaxed: as above
+  if (was_refused_.load(std::memory_order_relaxed))
+    return call_error("clEnqueueNDRangeKernel", status);
   return Error(Errc::device_error, "a slice ended with " + status_text(status));
 }
 

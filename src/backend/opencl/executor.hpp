@@ -1,11 +1,12 @@
 /// One program on one device as a queue of slices: an in-order command queue and the events of the
-/// slices that have not returned.
+/// slices that have not returned, or where the queue is immediate a thread that runs them, which
+/// are of one work-group.
 ///
 /// Threading: any thread. Only `launch` calls the driver for long; `error` never waits for it.
 /// Memory ordering: the mutex orders everything but the sticky error, which stands alone.
 /// Ownership: refers to its device. The destructor waits for the last slice.
-/// Errors: Errc::limit_exceeded from `create`; a slice that the driver ended is Errc::device_error,
-/// kept for good.
+/// Errors: Errc::limit_exceeded for too many work-groups; Errc::busy from `launch` (residency.hpp);
+/// a slice that the driver ended is Errc::device_error, kept for good.
 #pragma once
 
 #include <atomic>
@@ -14,19 +15,21 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/device.hpp"
+#include "backend/opencl/immediate.hpp"
 
 namespace ringkernel::opencl {
 
-class Executor {
+class Executor final : private Residency::Member {
  public:
   /// Builds the program and runs one slice on zeroed memory, where it has nothing to do, because
   /// some drivers compile at the first launch: slices on the arena start at once.
   static Result<std::unique_ptr<Executor>> create(Device& device, const std::string& program,
-                                                  uint64_t executor_offset);
+                                                  uint64_t executor_offset, uint32_t work_groups);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -36,21 +39,38 @@ class Executor {
   Result<void> error();
 
  private:
-  Executor(ExecutorSlot slot, Queue queue, Kernel kernel) noexcept;
+  Executor(Device& device, uint64_t offset, uint32_t work_groups, Queue queue,
+           Kernel kernel) noexcept;
 
-  /// Binds the memory that slices work on.
-  Result<void> bind(const SharedMemory& memory, uint64_t executor_offset);
-  Result<void> warm_up(cl_context context);
+  bool try_returned() override;
+  void ask_to_leave(uint32_t slice) override;
+  bool was_told() override;
+
+  Result<void> bind(uint64_t memory_bytes, uint64_t executor_offset);
+  Result<void> warm_up();
+  /// Where slices go: sliced, between the copies.
+  [[nodiscard]] cl_command_queue queue() const noexcept;
+  /// CopyQueue::lock with `sliced`, else nothing.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_queue();
+  /// Runs a slice on this thread, which is the worker's: the queue is immediate.
+  void run_slice(uint32_t slice);
   /// Forgets slices that have returned and keeps the first failure.
   void reap_locked();
+  void keep_failure(cl_int status);
   [[nodiscard]] Result<void> failure() const;
 
-  ExecutorSlot slot_;
+  Device& device_;
+  const uint64_t offset_;
+  const uint32_t work_groups_;
+  uint64_t told_ticket_ = 0;  // of the copy that asks a slice to leave; guarded by the residency
   Queue queue_;
   Kernel kernel_;
   std::mutex mutex_;           // guards the kernel's arguments, the queue and running_
   std::deque<Event> running_;  // launched and not seen to have returned, oldest first
   std::atomic<cl_int> failure_ = CL_SUCCESS;  // status of the first failed slice
+  std::atomic<bool> was_refused_ = false;     // it did not run; set by the worker
+  // Present if the queue is immediate; kernel and queue are its own from the first launch on.
+  std::optional<ImmediateWorker> worker_;
 };
 
 }  // namespace ringkernel::opencl

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "backend/opencl/copy_queue.hpp"
+#include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "ringkernel/protocol/command.h"
 #include "ringkernel/protocol/control_block.h"
@@ -47,14 +49,16 @@ Result<void> check_layout(cl_context context, cl_device_id device, const std::st
   RK_TRY(built, build_program(context, device, "kernels/layout_probe.cl", options, cache));
   RK_TRY(kernel, make_kernel(built.program.get(), "rk_layout_probe"));
   RK_TRY(queue, make_queue(context, device));
-  RK_TRY(memory, SharedMemory::allocate(context, std::size(host_figures) * sizeof(uint32_t)));
-  RK_TRY_VOID(check("clSetKernelArgSVMPointer",
-                    cl().clSetKernelArgSVMPointer(kernel.get(), 0, memory.data())));
-  RK_TRY(event, enqueue_one(queue.get(), kernel.get()));
-  RK_TRY_VOID(finish(event));
+  std::vector<uint32_t> figures(std::size(host_figures));
+  const std::size_t bytes = figures.size() * sizeof(uint32_t);
+  RK_TRY(memory, make_buffer(context, bytes));
+  RK_TRY_VOID(set_memory_argument(kernel.get(), 0, memory.get()));
+  const Drain drain(queue.get());
+  RK_TRY(ran, enqueue_one(queue.get(), kernel.get()));
+  RK_TRY(read, enqueue_read(queue.get(), memory.get(), 0, figures.data(), bytes));
+  RK_TRY_VOID(finish(read));
   cache.store(built);
-  return compare_layout(
-      {reinterpret_cast<const uint32_t*>(memory.data()), std::size(host_figures)});
+  return compare_layout(figures);
 }
 
 }  // namespace ringkernel::opencl

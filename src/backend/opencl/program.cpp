@@ -20,14 +20,31 @@ std::string build_log(cl_program program, cl_device_id device) {
   return log;
 }
 
+/// A list that a device of OpenCL 1.2 or 2.0 does not have. Oclgrind 21.10, of 1.2, has one, with
+/// a 3.0 in it that its compiler refuses.
+bool lists_c3(cl_device_id device) {
+  if (device_version(device) < 300) return false;
+  const auto versions = device_list<cl_name_version>(device, CL_DEVICE_OPENCL_C_ALL_VERSIONS);
+  return versions.has_value() && std::ranges::any_of(*versions, [](const cl_name_version& entry) {
+           return CL_VERSION_MAJOR(entry.version) == 3;
+         });
+}
+
 }  // namespace
 
+Result<std::string> language_option(unsigned newest) {
+  if (newest >= 300) return std::string("-cl-std=CL3.0");
+  if (newest >= 120) return std::string("-cl-std=CL1.2");
+  return Error(
+      Errc::backend_unavailable,
+      "kernels need OpenCL C 1.2 or newer; the device's compiler has " +
+          (newest == 0 ? "none that it names"
+                       : std::to_string(newest / 100) + "." + std::to_string(newest / 10 % 10)));
+}
+
 Result<std::string> build_options(cl_device_id device) {
-  RK_TRY(versions, device_list<cl_name_version>(device, CL_DEVICE_OPENCL_C_ALL_VERSIONS));
-  const bool has_c3 = std::ranges::any_of(
-      versions, [](const cl_name_version& entry) { return CL_VERSION_MAJOR(entry.version) == 3; });
-  if (!has_c3) return Error(Errc::backend_unavailable, "the device has no OpenCL C 3.0");
-  std::string options = "-cl-std=CL3.0";
+  RK_TRY(c_version, device_text(device, CL_DEVICE_OPENCL_C_VERSION));
+  RK_TRY(options, language_option(lists_c3(device) ? 300 : version_number(c_version)));
   RK_TRY(floats, device_value<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG));
   if ((floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";

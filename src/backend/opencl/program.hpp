@@ -11,8 +11,13 @@
 
 namespace ringkernel::opencl {
 
-/// The options for this device: the newest OpenCL C that it has, and IEEE division where the device
-/// can. No relaxed mathematics: results are the same on every backend.
+/// The option for the language, where `newest` is the newest OpenCL C that the device has, as
+/// OpenCL C counts: 3.0 from 300 on, else 1.2, which is a part of 2.0. Errc::backend_unavailable
+/// below 120.
+Result<std::string> language_option(unsigned newest);
+
+/// The options for this device: OpenCL C 3.0 if it has that, else 1.2, and IEEE division where the
+/// device can. No relaxed mathematics: results are the same on every backend.
 Result<std::string> build_options(cl_device_id device);
 
 /// Builds the embedded file `source` ("kernels/programs/core.cl"), unless `cache` has it. Once it

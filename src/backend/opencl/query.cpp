@@ -8,6 +8,8 @@
 #include <span>
 
 #include "backend/loader.hpp"
+#include "backend/opencl/immediate.hpp"
+#include "ringkernel/protocol/control_block.h"
 
 namespace ringkernel::opencl {
 
@@ -84,6 +86,7 @@ std::string capabilities(cl_device_id device) {
                                                       atomic_flags));
   line("queues",
        flags<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, queue_flags));
+  line("slices", has_immediate_queues(device) ? "on threads of this process" : "on the driver's");
   line("work-group items", figure<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
   line("local memory bytes", figure<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
   line("preferred float vector", figure<cl_uint>(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT));
@@ -97,7 +100,7 @@ uint32_t kind_of(cl_device_type type) {
   return RK_DEVICE_KIND_OTHER;
 }
 
-/// Why the device's own claims rule out every transfer strategy; empty if they do not.
+/// Why the device cannot run kernels at all; empty if it can.
 Result<std::string> obstacle(cl_device_id device) {
   RK_TRY(available, device_value<cl_bool>(device, CL_DEVICE_AVAILABLE));
   if (available == CL_FALSE) return std::string("the device says that it is not available");
@@ -105,14 +108,20 @@ Result<std::string> obstacle(cl_device_id device) {
   if (compiler == CL_FALSE) return std::string("the device has no compiler");
   RK_TRY(little, device_value<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE));
   if (little == CL_FALSE) return std::string("the device is big-endian");
+  return std::string();
+}
+
+/// Why the device's own claims rule out zero_copy; empty if they do not.
+std::string zero_copy_obstacle(cl_device_id device) {
   // A device of OpenCL 1.x does not know the question: no shared virtual memory.
   const auto svm = device_value<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES);
   const cl_device_svm_capabilities have = svm.has_value() ? *svm : 0;
   if ((have & shared_atomics) != shared_atomics)
-    return "zero_copy needs shared virtual memory with fine-grained buffers and atomics; the "
-           "device has: " +
+    return "it needs shared virtual memory with fine-grained buffers and atomics; the device "
+           "has: " +
            names_of(have, svm_flags);
-  return std::string();
+  if (device_version(device) < 300) return "it needs the C11 atomics of OpenCL C 3.0";
+  return {};
 }
 
 Result<rk_device_description> describe(cl_platform_id platform, cl_device_id device) {
@@ -123,14 +132,26 @@ Result<rk_device_description> describe(cl_platform_id platform, cl_device_id dev
   RK_TRY(version, device_text(device, CL_DEVICE_VERSION));
   RK_TRY(type, device_value<cl_device_type>(device, CL_DEVICE_TYPE));
   RK_TRY(units, device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+  RK_TRY(items, device_value<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
   RK_TRY(memory, device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
   RK_TRY(allocation, device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
   RK_TRY(reason, obstacle(device));
+  const bool able = reason.empty();
+  if (able) reason = zero_copy_obstacle(device);
   out.kind = kind_of(type);
   out.compute_units = units;
-  out.transfer = reason.empty() ? RK_TRANSFER_ZERO_COPY : RK_TRANSFER_NONE;
+  out.transfer = !able            ? RK_TRANSFER_NONE
+                 : reason.empty() ? RK_TRANSFER_ZERO_COPY
+                                  : RK_TRANSFER_DMA;
   out.memory_bytes = memory;
   out.allocation_bytes_max = allocation;
+  // A CPU device keeps one unit free (Device::resident_groups_max); an immediate slice is one
+  // thread.
+  const uint32_t groups = has_immediate_queues(device)     ? 1
+                          : out.kind == RK_DEVICE_KIND_CPU ? units - 1
+                                                           : units;
+  out.work_groups_max = std::clamp(groups, 1u, RK_WORK_GROUPS_MAX);
+  out.work_items_max = static_cast<uint32_t>(std::min<std::size_t>(items, UINT32_MAX));
   put(out.name, name);
   put(out.platform, platform_text(platform, CL_PLATFORM_NAME));
   put(out.driver, driver);
@@ -197,6 +218,21 @@ Result<std::string> device_text(cl_device_id device, cl_device_info what) {
   RK_TRY(characters, device_list<char>(device, what));
   return std::string(characters.data(),
                      std::find(characters.begin(), characters.end(), '\0') - characters.begin());
+}
+
+unsigned version_number(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9' ? unsigned(text[at] - '0') : 10u;
+  };
+  if (dot == 0 || dot == std::string_view::npos || digit(dot - 1) > 9 || digit(dot + 1) > 9)
+    return 0;
+  return digit(dot - 1) * 100 + digit(dot + 1) * 10;
+}
+
+unsigned device_version(cl_device_id device) {
+  const auto text = device_text(device, CL_DEVICE_VERSION);
+  return text.has_value() ? version_number(*text) : 0;
 }
 
 std::string platform_text(cl_platform_id platform, cl_platform_info what) {

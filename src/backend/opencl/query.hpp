@@ -2,16 +2,16 @@
 /// Each platform is asked by itself, so that one broken driver does not hide the others.
 ///
 /// Threading: any thread; discovery runs once per process.
-/// Memory ordering: `executors` is a count that publishes nothing.
 /// Errors: what fails is reported as text, never as a missing device without a word.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/opencl/cl.hpp"
+#include "backend/opencl/residency.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {
@@ -23,7 +23,7 @@ struct FoundDevice {
   cl_platform_id platform;
   cl_device_id id;
   rk_device_description description;
-  mutable std::atomic<uint32_t> executors = 0;  ///< that the whole process keeps on it
+  mutable Residency residency;  ///< of the whole process
 };
 
 struct Discovery {
@@ -40,6 +40,13 @@ std::vector<std::string> broken_drivers();
 
 /// A text property of a device.
 Result<std::string> device_text(cl_device_id device, cl_device_info what);
+
+/// The number in "OpenCL 3.0 PoCL" or "OpenCL C 1.2", as OpenCL C counts versions: 300, 120. 0
+/// where there is none.
+unsigned version_number(std::string_view text);
+
+/// Of OpenCL, not of OpenCL C; 0 where the device does not say.
+unsigned device_version(cl_device_id device);
 
 /// A text property of a platform; "?" where it does not say.
 std::string platform_text(cl_platform_id platform, cl_platform_info what);

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <thread>
 
+#include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "kernels/self_test.h"
 
@@ -29,6 +31,9 @@ constexpr auto step_timeout = 5s;
 
 /// PoCL compiles at the first enqueue, so the start has its own patience.
 constexpr auto start_timeout = 60s;
+
+/// How long the next work-group may take to start, or to answer, beside those that did.
+constexpr auto group_patience = 1s;
 
 /// Waits until `condition` holds. False after `timeout`.
 template <class Condition>
@@ -145,12 +150,12 @@ class SelfTest {
 
 }  // namespace
 
-Result<SelfTestFigures> run_self_test(cl_context context, cl_device_id device,
-                                      const std::string& options, BinaryCache& cache) {
-  RK_TRY(built, build_program(context, device, "kernels/self_test.cl", options, cache));
+Result<SelfTestFigures> test_zero_copy(const Probe& probe) {
+  RK_TRY(built, build_program(probe.context, probe.device, "kernels/self_test.cl", probe.options,
+                              probe.cache));
   RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
-  RK_TRY(queue, make_queue(context, device));
-  RK_TRY(memory, SharedMemory::allocate(context, std::size_t{2} * RK_LINE_BYTES));
+  RK_TRY(queue, make_queue(probe.context, probe.device));
+  RK_TRY(memory, SharedMemory::allocate(probe.context, std::size_t{2} * RK_LINE_BYTES));
   reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = polls_max;
   for (cl_uint line = 0; line < 2; ++line)
     RK_TRY_VOID(check("clSetKernelArgSVMPointer",
@@ -164,8 +169,71 @@ Result<SelfTestFigures> run_self_test(cl_context context, cl_device_id device,
   const Result<void> stopped = test.stop();
   if (event_status(event.get()) > CL_COMPLETE) memory.abandon();
   if (figures.has_value() && !stopped.has_value()) return stopped.error();
-  cache.store(built);
+  probe.cache.store(built);
   return figures;
+}
+
+namespace {
+
+/// Launches the probe kernel with `work_groups` and counts those that answer while all run.
+Result<uint32_t> count_together(const Probe& probe, cl_kernel kernel, uint32_t work_groups) {
+  RK_TRY(queue, make_queue(probe.context, probe.device));
+  RK_TRY(memory,
+         SharedMemory::allocate(probe.context, (std::size_t{1} + work_groups) * RK_LINE_BYTES));
+  auto& host = *reinterpret_cast<rk_self_test_host_line*>(memory.data());
+  const std::span devices(
+      reinterpret_cast<rk_self_test_device_line*>(memory.data() + RK_LINE_BYTES), work_groups);
+  host.polls_max = polls_max;
+  for (cl_uint line = 0; line < 2; ++line)
+    RK_TRY_VOID(check("clSetKernelArgSVMPointer",
+                      cl().clSetKernelArgSVMPointer(
+                          kernel, line, memory.data() + std::size_t{line} * RK_LINE_BYTES)));
+  RK_TRY(event, enqueue_groups(queue.get(), kernel, work_groups));
+  const Result<void> flushed = flush(queue.get());
+  const auto ended = [&] { return event_status(event.get()) <= CL_COMPLETE; };
+  const auto count = [&](rk_u32 rk_self_test_device_line::*word) {
+    // acquire: nothing else is read; pairs with the releases in rk_self_test
+    return static_cast<uint32_t>(std::ranges::count_if(devices, [word](auto& line) {
+      return std::atomic_ref(line.*word).load(std::memory_order_acquire) == 1;
+    }));
+  };
+  // How many have stored 1, when `wanted` have or no further one does.
+  const auto await = [&](rk_u32 rk_self_test_device_line::*word, uint32_t wanted,
+                         Clock::duration patience) {
+    uint32_t seen = 0;
+    for (; flushed && seen < wanted; patience = group_patience) {
+      if (!wait_for([&] { return count(word) > seen || ended(); }, patience)) break;
+      if (ended()) return 0u;
+      seen = count(word);
+    }
+    return seen;
+  };
+  const uint32_t started = await(&rk_self_test_device_line::started, work_groups, start_timeout);
+  // relaxed: there is no payload
+  std::atomic_ref(host.ping[0]).store(1, std::memory_order_relaxed);
+  const uint32_t together = await(&rk_self_test_device_line::pong, started, group_patience);
+  // relaxed: the word stands alone
+  std::atomic_ref(host.stop).store(1, std::memory_order_relaxed);
+  if (!wait_for(ended, step_timeout)) {
+    memory.abandon();
+    return Error(Errc::backend_unavailable, "self-test: the work-groups did not return");
+  }
+  RK_TRY_VOID(flushed);
+  return together;
+}
+
+}  // namespace
+
+Result<uint32_t> test_work_groups(const Probe& probe, uint32_t work_groups) {
+  RK_TRY(built, build_program(probe.context, probe.device, "kernels/self_test.cl", probe.options,
+                              probe.cache));
+  RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
+  while (work_groups > 1) {
+    RK_TRY(together, count_together(probe, kernel.get(), work_groups));
+    if (together == work_groups) break;
+    work_groups = std::max(together, 1u);
+  }
+  return work_groups;
 }
 
 }  // namespace ringkernel::opencl

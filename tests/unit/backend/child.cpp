@@ -2,6 +2,7 @@
 // at.
 //   discover           lists the OpenCL devices and the report
 //   open               opens the first usable device and one executor
+//   anew               the same, whatever is remembered of its self-test
 //   slices N           launches N slices one after the other; prints the first error
 //   exit | _exit       leaves while a slice is running
 #include <unistd.h>
@@ -80,15 +81,18 @@ int main(int argument_count, char** arguments) {
   const backend::Backend opencl = *backend::find_backend("opencl");
   if (command == "discover") return discover(opencl);
 
-  auto device =
-      opencl.open(usable_device(opencl),
-                  {.struct_bytes = 0, .executors_max = 1, .arena_bytes = ExecutorArena::bytes});
+  auto device = opencl.open(usable_device(opencl), {.struct_bytes = 0,
+                                                    .executors_max = 1,
+                                                    .arena_bytes = ExecutorArena::bytes,
+                                                    .transfer = RK_TRANSFER_ZERO_COPY,
+                                                    .work_groups = 1,
+                                                    .test_anew = command == "anew" ? 1u : 0u});
   if (!device.has_value()) return failed(device.error());
   auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
   if (!executor.has_value()) return failed(executor.error());
-  std::printf("opened\n");
+  std::printf("opened: %s\n", device->state()->self_test);
   std::fflush(stdout);
-  if (command == "open") return 0;
+  if (command == "open" || command == "anew") return 0;
   ExecutorArena arena(device->state()->arena, command == "slices" ? 1 : 0xffffffffu);
   if (command == "slices" && argument_count == 3)
     return slices(*executor, static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)));

@@ -30,6 +30,7 @@ class ExecutorArena {
     };
     host_.version = RK_PROTOCOL_VERSION;
     host_.kernel_capacity = capacity;
+    host_.work_groups = 1;
     host_.idle_polls_max = idle_polls_max;
     host_.drain_records_max = 16;
     host_.device_line = place(sizeof(rk_executor_device_line));
@@ -44,6 +45,12 @@ class ExecutorArena {
     std::atomic_ref(host_.magic).store(RK_PROTOCOL_MAGIC, std::memory_order_release);
   }
 
+  /// For slices with a clock; max 0: no limit.
+  void set_idle_ns(uint64_t max, uint64_t spin) {
+    host_.idle_ns_max = max;
+    host_.idle_spin_ns = spin;
+  }
+
   void stop() { std::atomic_ref(host_.stop).store(1, std::memory_order_release); }
 
   [[nodiscard]] uint32_t running_slice() const {
@@ -54,6 +61,9 @@ class ExecutorArena {
   }
   [[nodiscard]] uint32_t end_reason() const {
     return std::atomic_ref(device_->end_reason).load(std::memory_order_acquire);
+  }
+  [[nodiscard]] uint64_t polls() const {  // stored every 1024 polls
+    return std::atomic_ref(device_->polls).load(std::memory_order_acquire);
   }
   [[nodiscard]] uint64_t slices() const {
     return std::atomic_ref(device_->slices).load(std::memory_order_acquire);

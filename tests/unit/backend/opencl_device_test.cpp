@@ -34,8 +34,12 @@ class OpenClDevice : public ::testing::Test {
   }
 
   Result<Device> open(uint64_t arena_bytes = ExecutorArena::bytes) {
-    return backend_.open(*number_,
-                         {.struct_bytes = 0, .executors_max = 1, .arena_bytes = arena_bytes});
+    return backend_.open(*number_, {.struct_bytes = 0,
+                                    .executors_max = 1,
+                                    .arena_bytes = arena_bytes,
+                                    .transfer = RK_TRANSFER_NONE,
+                                    .work_groups = 1,
+                                    .test_anew = 0});
   }
 
   Backend backend_ = *find_backend("opencl");
@@ -83,26 +87,6 @@ TEST_F(OpenClDevice, ZeroesMemoryThatWasUsedBefore) {
     ASSERT_TRUE(std::all_of(arena, arena + bytes, [](std::byte b) { return b == std::byte{0}; }));
     std::fill(arena, arena + bytes, std::byte{0xa5});
   }
-}
-
-/// One compute unit stays free, or the next executor's first slice would wait for ever.
-TEST_F(OpenClDevice, RefusesMoreExecutorsThanItKeepsResident) {
-  const uint32_t units = backend_.describe(*number_)->compute_units;
-  auto device = open();
-  ASSERT_TRUE(device.has_value()) << device.error().text();
-  std::vector<Executor> executors;
-  for (uint32_t i = 1; i < units; ++i) {
-    auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
-    ASSERT_TRUE(executor.has_value()) << executor.error().text();
-    executors.push_back(std::move(*executor));
-  }
-  const auto refused = device->create_executor("echo", ExecutorArena::executor_offset);
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_TRUE(refused.error() == Errc::limit_exceeded);
-  EXPECT_THAT(refused.error().detail,
-              HasSubstr("keep " + std::to_string(units - 1) + " executors resident"));
-  executors.pop_back();
-  EXPECT_TRUE(device->create_executor("echo", ExecutorArena::executor_offset).has_value());
 }
 
 TEST_F(OpenClDevice, RefusesAnArenaLargerThanTheDeviceAllocates) {

@@ -54,7 +54,13 @@ TEST(Registry, EveryBackendDescribesItsDevicesAndRefusesOthers) {
       EXPECT_GE(device->memory_bytes, device->allocation_bytes_max);
     }
     EXPECT_FALSE(backend.describe(*count).has_value());
-    EXPECT_FALSE(backend.open(*count, {.struct_bytes = 0, .executors_max = 1, .arena_bytes = 4096})
+    EXPECT_FALSE(backend
+                     .open(*count, {.struct_bytes = 0,
+                                    .executors_max = 1,
+                                    .arena_bytes = 4096,
+                                    .transfer = RK_TRANSFER_NONE,
+                                    .work_groups = 1,
+                                    .test_anew = 0})
                      .has_value());
   }
 }

@@ -108,7 +108,7 @@ TEST_F(BridgeTest, RemovingTheFormerChannelOfAnIndexLeavesItsSuccessor) {
   const auto former = served_channel();
   bridge.remove(*former);
   executor.set_state(former->kernel(), RK_KERNEL_ABSENT);
-  executor.wake(Executor::Wake::launch);
+  executor.wake(0, Executor::Wake::launch);
   device.work();
   executor.detach(former->kernel());
   const auto successor = served_channel();

@@ -24,19 +24,19 @@ TEST_F(ExecutorTest, GivesIndicesUntilItsLimitAndAgainAfterDetach) {
 }
 
 TEST_F(ExecutorTest, LaunchesOneSliceForManyRings) {
-  for (int i = 0; i < 3; ++i) executor.wake(Executor::Wake::launch);
+  for (int i = 0; i < 3; ++i) executor.wake(0, Executor::Wake::launch);
   EXPECT_THAT(device.launched, ElementsAre(1));
-  EXPECT_FALSE(executor.parked());
+  EXPECT_FALSE(executor.parked(0));
   device.work();
-  EXPECT_TRUE(executor.parked());
-  executor.wake(Executor::Wake::launch);
+  EXPECT_TRUE(executor.parked(0));
+  executor.wake(0, Executor::Wake::launch);
   EXPECT_THAT(device.launched, ElementsAre(2));
   EXPECT_EQ(executor.slices_launched(), 2u);
 }
 
 TEST_F(ExecutorTest, ARefusedLaunchIsItsFailure) {
   device.refuses_launches = true;
-  executor.wake(Executor::Wake::launch);
+  executor.wake(0, Executor::Wake::launch);
   EXPECT_TRUE(executor.failed());
   EXPECT_EQ(executor.failure(), Errc::device_error);
   EXPECT_EQ(executor.failure().detail, "the launch was refused");
@@ -44,7 +44,7 @@ TEST_F(ExecutorTest, ARefusedLaunchIsItsFailure) {
 
 TEST_F(ExecutorTest, TheFirstFailureStays) {
   device.refuses_launches = true;
-  executor.wake(Executor::Wake::launch);
+  executor.wake(0, Executor::Wake::launch);
   device.lost = true;
   executor.check();
   EXPECT_EQ(executor.failure().detail, "the launch was refused");
@@ -60,8 +60,8 @@ TEST_F(ExecutorTest, CheckAsksTheDevice) {
 
 TEST_F(ExecutorTest, LaunchesNothingAfterStop) {
   EXPECT_TRUE(executor.stop(0));
-  executor.wake(Executor::Wake::launch);
-  executor.wake(Executor::Wake::run_on_caller);
+  executor.wake(0, Executor::Wake::launch);
+  executor.wake(0, Executor::Wake::run_on_caller);
   EXPECT_TRUE(device.launched.empty());
   EXPECT_TRUE(executor.stop(0));
 }
@@ -70,8 +70,8 @@ TEST_F(ExecutorTest, StopEndsASliceThatHasWork) {
   const auto channel = make_channel();
   ASSERT_TRUE(submit(*channel, 1, envelope(64)));
   EXPECT_TRUE(executor.stop(0));
-  EXPECT_TRUE(executor.parked());
-  EXPECT_FALSE(executor.left_work());
+  EXPECT_TRUE(executor.parked(0));
+  EXPECT_FALSE(executor.left_work(0));
 }
 
 TEST_F(ExecutorTest, ObeysWhenASliceHasSeenTheState) {
@@ -110,7 +110,7 @@ TEST_F(ExecutorTest, ACallersSliceLeavesTheRestToTheNextOne) {
   // Running, but nobody is woken: the caller's slice finds 120 records.
   for (const auto& channel : channels) executor.set_state(channel->kernel(), RK_KERNEL_RUNNING);
   device.runs_callers = true;
-  executor.wake(Executor::Wake::run_on_caller);
+  executor.wake(0, Executor::Wake::run_on_caller);
   EXPECT_EQ(device.launched.size(), 1u);
   std::uint64_t taken = 0;
   for (const auto& channel : channels) taken += executor.telemetry(channel->kernel()).messages_in;
@@ -165,11 +165,11 @@ TEST_F(ExecutorTest, SliceNumbersMayWrap) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(channel->submit(envelope(1), Receiver::mailbox, nullptr, Executor::Wake::launch,
                                 [&](std::byte* payload) { *payload = std::byte(i); }));
-    old.wake(Executor::Wake::launch);
+    old.wake(0, Executor::Wake::launch);
     ASSERT_EQ(device.launched.size(), 1u);
     numbers.push_back(device.launched.front());
     EXPECT_EQ(device.work(), 1u);
-    EXPECT_TRUE(old.parked());
+    EXPECT_TRUE(old.parked(0));
     EXPECT_THAT(replies(*channel), ElementsAre(i));
   }
   EXPECT_THAT(numbers, ElementsAre(~std::uint32_t{0}, 0u, 1u));
@@ -184,11 +184,11 @@ TEST_F(BudgetedExecutor, ASliceThatUsedUpItsBudgetIsFollowedByTheNext) {
   const auto channel = make_channel();
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(submit(*channel, i, envelope(64)));
   EXPECT_EQ(device.work(), 1u);
-  EXPECT_TRUE(executor.left_work());
+  EXPECT_TRUE(executor.left_work(0));
   EXPECT_EQ(executor.telemetry(channel->kernel()).messages_in, 16u);
   channel->do_chores(clock.now);
   EXPECT_EQ(device.work(), 1u);
-  EXPECT_FALSE(executor.left_work());
+  EXPECT_FALSE(executor.left_work(0));
   EXPECT_EQ(replies(*channel).size(), 20u);
 }
 
@@ -244,7 +244,7 @@ TEST_F(ResidentSlice, LetsGoOfTheRingOfAKernelThatIsGone) {
   ASSERT_TRUE(comes_true([&] { return executor.obeys(channel->kernel(), epoch); }));
   publish_silently(0xdead0000);  // what was a ring may hold anything now
   executor.set_idle_polls_max(1000);
-  EXPECT_TRUE(comes_true([this] { return executor.parked(); }));
+  EXPECT_TRUE(comes_true([this] { return executor.parked(0); }));
   EXPECT_EQ(executor.telemetry(channel->kernel()).messages_in, 1u);
 }
 

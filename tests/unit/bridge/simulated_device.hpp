@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -26,11 +27,16 @@ class ManualClock final : public Clock {
   std::uint64_t step_ns = 0;  ///< what each look at the clock takes
 };
 
-/// Runs the slices that were launched when `work` is called; a slice parks when it is idle.
+/// Runs the slices that were launched when `work` is called, or one work-group of the first; a
+/// work-group parks when it is idle.
 class SimulatedDevice final : public SlicePort {
  public:
-  SimulatedDevice(std::byte* arena, std::uint64_t bytes, std::uint64_t executor_offset)
-      : arena_(reinterpret_cast<rk_u8*>(arena)), bytes_(bytes), offset_(executor_offset) {}
+  SimulatedDevice(std::byte* arena, std::uint64_t bytes, std::uint64_t executor_offset,
+                  std::uint32_t work_groups)
+      : arena_(reinterpret_cast<rk_u8*>(arena)),
+        bytes_(bytes),
+        offset_(executor_offset),
+        returned_(work_groups, false) {}
 
   Result<void> launch(std::uint32_t slice) override {
     if (refuses_launches) return Error(Errc::device_error, "the launch was refused");
@@ -39,7 +45,7 @@ class SimulatedDevice final : public SlicePort {
   }
   bool run(std::uint32_t slice) override {
     if (!runs_callers) return false;
-    slice_(arena_, bytes_, offset_, slice);
+    slice_(arena_, bytes_, offset_, slice, 0);
     return true;
   }
   bool runs_on_caller() const noexcept override { return runs_callers; }
@@ -55,12 +61,22 @@ class SimulatedDevice final : public SlicePort {
   /// Runs what was launched. Returns how many slices.
   std::size_t work() {
     std::size_t count = 0;
-    for (; !launched.empty(); launched.pop_front(), ++count)
-      slice_(arena_, bytes_, offset_, launched.front());
+    for (; !launched.empty(); ++count)
+      for (std::uint32_t group = 0; group < returned_.size(); ++group)
+        if (!returned_[group]) run_group(group);
     return count;
   }
+  /// Runs one work-group of the first slice that was launched, to its end. When all have returned,
+  /// so has the slice.
+  void run_group(std::uint32_t group) {
+    slice_(arena_, bytes_, offset_, launched.front(), group);
+    returned_[group] = true;
+    if (std::ranges::find(returned_, false) != returned_.end()) return;
+    launched.pop_front();
+    returned_.assign(returned_.size(), false);
+  }
 
-  std::deque<std::uint32_t> launched;  ///< and not run yet
+  std::deque<std::uint32_t> launched;  ///< and not returned yet
   bool refuses_launches = false;
   bool runs_callers = false;
   bool lost = false;
@@ -70,6 +86,7 @@ class SimulatedDevice final : public SlicePort {
   rk_u8* const arena_;
   const std::uint64_t bytes_;
   const std::uint64_t offset_;
+  std::vector<bool> returned_;  // work-groups of the first slice
 };
 
 class CountedNudges final : public Nudge {
@@ -96,9 +113,10 @@ class SimulatedBridge : public ::testing::Test {
 
   explicit SimulatedBridge(const ExecutorLimits& limits = {.kernel_capacity = 16})
       : arena_(static_cast<std::byte*>(std::aligned_alloc(4096, arena_bytes)), &std::free),
-        device((std::memset(arena_.get(), 0, arena_bytes), arena_.get()), arena_bytes, 0),
+        device((std::memset(arena_.get(), 0, arena_bytes), arena_.get()), arena_bytes, 0,
+               limits.work_groups),
         executor(arena_.get(), 0, limits, device) {
-    EXPECT_LE(Executor::region_bytes(16), rings_offset);
+    EXPECT_LE(Executor::region_bytes(limits), rings_offset);
     executor.open(1);
   }
 
@@ -162,8 +180,8 @@ class SimulatedBridge : public ::testing::Test {
   [[nodiscard]] rk_executor_host_line& host_line() const noexcept {
     return *reinterpret_cast<rk_executor_host_line*>(arena());
   }
-  [[nodiscard]] rk_executor_device_line& device_line() const noexcept {
-    return *reinterpret_cast<rk_executor_device_line*>(arena() + host_line().device_line);
+  [[nodiscard]] rk_executor_device_line& device_line(std::uint32_t group = 0) const noexcept {
+    return reinterpret_cast<rk_executor_device_line*>(arena() + host_line().device_line)[group];
   }
   [[nodiscard]] rk_u32& input_doorbell(std::uint32_t kernel) const noexcept {
     return reinterpret_cast<rk_u32*>(arena() + host_line().input_doorbells)[kernel];

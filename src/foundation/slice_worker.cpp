@@ -1,10 +1,10 @@
-#include "backend/native/executor.hpp"
+#include "foundation/slice_worker.hpp"
 
 #include <chrono>
 
-namespace ringkernel::native {
+namespace ringkernel {
 
-Executor::~Executor() {
+SliceWorker::~SliceWorker() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -13,7 +13,7 @@ Executor::~Executor() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Executor::launch(std::uint32_t slice) {
+void SliceWorker::launch(std::uint32_t slice) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(slice);
@@ -22,13 +22,13 @@ void Executor::launch(std::uint32_t slice) {
   changed_.notify_all();
 }
 
-bool Executor::run(std::uint32_t slice) {
+bool SliceWorker::run(std::uint32_t slice) {
   {
     const std::lock_guard lock(mutex_);
     if (running_ || !queue_.empty()) return false;
     running_ = true;
   }
-  run_slice(slice);
+  run_slice_(slice);
   bool others_wait = false;
   {
     const std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ bool Executor::run(std::uint32_t slice) {
   return true;
 }
 
-bool Executor::wait(std::uint64_t timeout_ns) {
+bool SliceWorker::wait(std::uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
   ++waiters_;
   const bool done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
@@ -48,7 +48,7 @@ bool Executor::wait(std::uint64_t timeout_ns) {
   return done;
 }
 
-void Executor::thread_main() {
+void SliceWorker::thread_main() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !running_ && (!queue_.empty() || closing_); });
@@ -57,15 +57,11 @@ void Executor::thread_main() {
     queue_.pop_front();
     running_ = true;
     lock.unlock();
-    run_slice(slice);
+    run_slice_(slice);
     lock.lock();
     running_ = false;
     changed_.notify_all();
   }
 }
 
-void Executor::run_slice(std::uint32_t slice) {
-  slice_function_(reinterpret_cast<rk_u8*>(arena_.data), arena_.bytes, offset_, slice);
-}
-
-}  // namespace ringkernel::native
+}  // namespace ringkernel

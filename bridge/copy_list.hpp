@@ -1,0 +1,81 @@
+/// The copies of one batch: those to the device first, then those back. Words that others may
+/// change or poll meanwhile go through a staging area that nobody else looks at.
+///
+/// Threading: one thread at a time; the batch before has ended.
+/// Ownership: borrows the host's arena; the staging area is a region of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "foundation/align.hpp"
+#include "foundation/assert.hpp"
+#include "ringkernel/backend_abi.h"
+
+namespace ringkernel::bridge {
+
+class CopyList {
+ public:
+  CopyList(std::byte* arena, std::uint64_t staging_offset, std::uint64_t staging_bytes) noexcept
+      : arena_(arena), staging_(arena + staging_offset), staging_bytes_(staging_bytes) {}
+
+  void clear() noexcept {
+    used_ = 0;
+    to_device_.clear();
+    to_host_.clear();
+  }
+  [[nodiscard]] std::uint64_t staging_left() const noexcept { return staging_bytes_ - used_; }
+
+  /// To the device, from the same place of the host's arena, where it stays as it is.
+  void send(std::uint64_t offset, std::uint64_t bytes) {
+    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, arena_ + offset});
+  }
+  /// To the device: a value as it is now.
+  template <class Value>
+  void send_value(std::uint64_t offset, const Value& value) {
+    send_bytes(offset, &value, sizeof value);
+  }
+  void send_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes) {
+    std::byte* const staged = stage(bytes);
+    std::memcpy(staged, from, bytes);
+    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, staged});
+  }
+
+  /// To the same place of the host's arena, where nobody looks yet.
+  void fetch(std::uint64_t offset, std::uint64_t bytes) {
+    to_host_.push_back({RK_COPY_TO_HOST, 1, offset, bytes, arena_ + offset});
+  }
+  /// To the staging area: where the value will be when the batch has ended.
+  template <class Value>
+  [[nodiscard]] const Value* fetch_value(std::uint64_t offset) {
+    return static_cast<const Value*>(fetch_bytes(offset, sizeof(Value)));
+  }
+  [[nodiscard]] const void* fetch_bytes(std::uint64_t offset, std::uint64_t bytes) {
+    std::byte* const staged = stage(bytes);
+    to_host_.push_back({RK_COPY_TO_HOST, 0, offset, bytes, staged});
+    return staged;
+  }
+
+  [[nodiscard]] const std::vector<rk_copy>& to_device() const noexcept { return to_device_; }
+  [[nodiscard]] const std::vector<rk_copy>& to_host() const noexcept { return to_host_; }
+
+ private:
+  std::byte* stage(std::uint64_t bytes) {
+    RK_ASSERT(bytes <= staging_left(), "the staging area is full");
+    std::byte* const staged = staging_ + used_;
+    used_ += align_up<std::uint64_t>(bytes, sizeof(rk_u64));
+    return staged;
+  }
+
+  std::byte* const arena_;
+  std::byte* const staging_;
+  const std::uint64_t staging_bytes_;
+  std::uint64_t used_ = 0;
+  std::vector<rk_copy> to_device_;
+  std::vector<rk_copy> to_host_;
+};
+
+}  // namespace ringkernel::bridge

@@ -1,0 +1,407 @@
+#include "bridge/mover.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "bridge/fence.hpp"
+#include "foundation/assert.hpp"
+
+namespace ringkernel::bridge {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+
+/// Requests of one kernel that a batch takes along, roughly: others wait no longer than that.
+constexpr std::uint64_t kernel_bytes_max = 256 * kib;
+/// Replies that are fetched before it is known that they exist. Sliced they do.
+constexpr std::uint64_t guess_dma = 16 * kib;
+constexpr std::uint64_t guess_sliced = 1024 * kib;
+/// Up to so many kernels are asked directly; of more, those whose output doorbell was rung.
+constexpr std::size_t asked_directly_max = 16;
+/// What doorbells and the executor's words need of the staging area.
+constexpr std::uint64_t staging_reserve = sizeof(rk_u32) * RK_KERNELS_MAX * 2 + kib;
+
+constexpr std::uint64_t eager_patience_ns = 100'000;
+constexpr std::uint64_t patience_ns = 1'000'000;
+/// How long a caller stays when nothing comes, and how many batches it moves for others.
+constexpr std::uint64_t eager_idle_ns_max = 200'000;
+constexpr std::uint32_t eager_steps_max = 32;
+/// How long the mover's own thread looks for more before it sleeps: waking it costs that much.
+constexpr std::uint64_t linger_ns = 20'000;
+/// A turn is a batch here, so there are fewer of them.
+constexpr IdleLimits idle_limits{.spins_max = 16, .yields_max = 16};
+/// More would amortise nothing, and a slice does not know what its next record takes.
+constexpr std::uint32_t slice_records_most = 256;
+constexpr std::uint64_t telemetry_patience_ns = 100'000'000;
+
+template <class T>
+std::atomic_ref<T> atomic(T& word) noexcept {
+  return std::atomic_ref<T>(word);
+}
+
+std::uint32_t next_epoch(std::uint32_t epoch) noexcept { return epoch + 1 != 0 ? epoch + 1 : 1; }
+
+}  // namespace
+
+Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t staging_offset,
+             const MoverLimits& limits, DevicePort& port, const Clock& clock)
+    : arena_(arena),
+      region_offset_(region_offset),
+      telemetry_staging_(staging_offset + staging_bytes - sizeof(rk_telemetry_block)),
+      limits_(limits),
+      port_(port),
+      clock_(clock),
+      host_(*at<rk_executor_host_line>(region_offset)),
+      device_(*at<rk_executor_device_line>(host_.device_line)),
+      copies_(arena, staging_offset, staging_bytes - sizeof(rk_telemetry_block)),
+      bells_(host_.kernel_capacity, 0),
+      host_words_(host_) {
+  kernels_.reserve(host_.kernel_capacity);
+  for (std::uint32_t kernel = 0; kernel < host_.kernel_capacity; ++kernel)
+    kernels_.push_back(
+        {KernelMirror(arena, host_.kernel_host_lines + kernel * sizeof(rk_kernel_host_line),
+                      host_.kernel_device_lines + kernel * sizeof(rk_kernel_device_line))});
+}
+
+// --- the session ------------------------------------------------------------------------------
+
+void Mover::session(std::uint32_t slice) {
+  const std::lock_guard lock(session_mutex_);
+  // relaxed: written by the thread that starts this session
+  const bool eager = atomic(host_.eager_slice).load(std::memory_order_relaxed) == slice;
+  atomic(device_.running_slice).store(slice, std::memory_order_release);  // Executor::starting
+  IdleStrategy idle(idle_limits);
+  poll_doorbells();
+  std::uint64_t moved_ns = clock_.now_ns();
+  for (std::uint32_t steps = 1;; ++steps) {
+    const bool moved = step(eager ? eager_patience_ns : patience_ns);
+    const std::uint64_t now_ns = clock_.now_ns();
+    if (moved) moved_ns = now_ns;
+    const bool rung = poll_doorbells();
+    const std::uint64_t idle_ns = now_ns - moved_ns;
+    const std::uint32_t reason =
+        verdict(eager && (idle_ns >= eager_idle_ns_max || steps >= eager_steps_max));
+    if (reason == RK_SLICE_IDLE && !eager && idle_ns < linger_ns) {
+      cpu_pause();
+      continue;
+    }
+    if (reason != 0) {
+      if (park(slice, reason)) return;
+      continue;
+    }
+    if (moved || rung)
+      idle.reset();
+    else if (const std::uint64_t sleep_ns = idle.idle(); sleep_ns != 0 && !eager)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
+  }
+}
+
+std::uint32_t Mover::verdict(bool impatient) const noexcept {
+  if (failed_.load(std::memory_order_relaxed)) return RK_SLICE_STOP;  // set by this thread
+  // acquire: pairs with Executor::stop. A slice may take long; copies beside it do not.
+  if (atomic(host_.stop).load(std::memory_order_acquire) != 0 && (limits_.sliced || !under_way_))
+    return RK_SLICE_STOP;
+  if (!under_way_ && active_.empty()) return RK_SLICE_IDLE;
+  return impatient ? RK_SLICE_BUDGET : 0;
+}
+
+/// As rk_slice_park: "parked", a full fence, one more look.
+bool Mover::park(std::uint32_t slice, std::uint32_t reason) noexcept {
+  atomic(device_.end_reason).store(reason, std::memory_order_relaxed);
+  // release: all that the session published; pairs with the acquire in Executor::must_launch
+  atomic(device_.parked_slice).store(slice, std::memory_order_release);
+  full_fence();
+  if (reason != RK_SLICE_IDLE || !poll_doorbells()) return true;
+  atomic(device_.parked_slice).store(slice - 1, std::memory_order_release);
+  return false;
+}
+
+bool Mover::step(std::uint64_t patience_ns) {
+  if (failed_.load(std::memory_order_relaxed)) return false;  // set by this thread
+  if (!under_way_) {
+    if (!collect()) return false;
+    if (Result<void> started = start_batch(); !started) {
+      fail(std::move(started).error());
+      return false;
+    }
+  }
+  const Result<bool> ended = port_.copies_ended(ticket_, patience_ns);
+  if (!ended) {
+    fail(ended.error());
+    return false;
+  }
+  if (!*ended) return false;
+  under_way_ = false;
+  if (slice_under_way_) adapt_slices(clock_.now_ns() - batch_start_ns_);
+  slice_under_way_ = false;
+  const bool sent = !copies_.to_device().empty();
+  const bool moved = absorb() || sent;
+  forget_idle();
+  return moved;
+}
+
+// --- to the device ----------------------------------------------------------------------------
+
+bool Mover::poll_doorbells() noexcept {
+  rk_u32* const bells = at<rk_u32>(host_.input_doorbells);
+  // acquire: the doorbells below the count exist; pairs with the release in Executor::attach
+  const std::uint32_t count = atomic(host_.kernel_count).load(std::memory_order_acquire);
+  bool rung = false;
+  for (std::uint32_t number = 0; number < count; ++number) {
+    Kernel& kernel = kernels_[number];
+    // acquire: what was published before; pairs with the release in Executor::ring
+    const std::uint32_t bell = atomic(bells[number]).load(std::memory_order_acquire);
+    if (bell == kernel.bell_seen) continue;
+    kernel.bell_seen = bell;
+    kernel.rung = rung = true;
+    if (!std::exchange(kernel.active, true)) active_.push_back(number);
+  }
+  return rung;
+}
+
+/// Makes the next batch. False if there is nothing to copy.
+bool Mover::collect() {
+  copies_.clear();
+  to_ring_.clear();
+  send_host_words();
+  for (const std::uint32_t number : active_) {
+    Kernel& kernel = kernels_[number];
+    if (!kernel.rung) continue;
+    if (copies_.staging_left() < staging_reserve + KernelMirror::staging_bytes_max) break;
+    if (kernel.mirror.send(copies_, kernel_bytes_max)) to_ring_.push_back(number);
+    kernel.rung = kernel.mirror.has_more();
+  }
+  send_doorbells();
+  ask();
+  return !copies_.to_device().empty() || !copies_.to_host().empty();
+}
+
+/// Word by word: the device reads those that never change without care.
+void Mover::send_host_words() {
+  const auto send = [this](rk_u32 rk_executor_host_line::*word, rk_u32 value) {
+    if (host_words_.*word == value) return;
+    host_words_.*word = value;
+    const auto* const base = reinterpret_cast<const std::byte*>(&host_words_);
+    const auto* const place = reinterpret_cast<const std::byte*>(&(host_words_.*word));
+    copies_.send_value(region_offset_ + static_cast<std::uint64_t>(place - base), value);
+  };
+  // relaxed: stands alone
+  send(&rk_executor_host_line::stop, atomic(host_.stop).load(std::memory_order_relaxed));
+  // acquire: as in poll_doorbells
+  send(&rk_executor_host_line::kernel_count,
+       atomic(host_.kernel_count).load(std::memory_order_acquire));
+  send(&rk_executor_host_line::idle_polls_max, limits_.idle_polls_max);
+  if (limits_.sliced) send(&rk_executor_host_line::slice_records_max, slice_records_max_);
+}
+
+void Mover::send_doorbells() {
+  if (to_ring_.empty()) return;
+  work_sent_ = true;
+  // A slice that begins takes every doorbell that was ever rung as rung: sliced, once is enough.
+  if (limits_.sliced) std::erase_if(to_ring_, [this](std::uint32_t k) { return bells_[k] != 0; });
+  for (const std::uint32_t kernel : to_ring_) bells_[kernel] = next_epoch(bells_[kernel]);
+  std::ranges::sort(to_ring_);
+  // Whole lines, and neighbours in one copy.
+  const auto line_of = [](std::uint32_t kernel) { return kernel / RK_DOORBELLS_PER_LINE; };
+  for (std::size_t i = 0; i < to_ring_.size();) {
+    const std::uint32_t first = line_of(to_ring_[i]);
+    std::uint32_t last = first;
+    for (; i < to_ring_.size() && line_of(to_ring_[i]) <= last + 1; ++i)
+      last = line_of(to_ring_[i]);
+    copies_.send_bytes(host_.input_doorbells + first * sizeof(rk_doorbell_line),
+                       &bells_[std::size_t{first} * RK_DOORBELLS_PER_LINE],
+                       (last - first + 1) * sizeof(rk_doorbell_line));
+  }
+}
+
+void Mover::ask() {
+  asked_.clear();
+  answers_read_ = nullptr;
+  const bool directly = active_.size() <= asked_directly_max;
+  if (!directly)
+    answers_read_ = static_cast<const rk_u32*>(copies_.fetch_bytes(
+        host_.output_doorbells, align_up<std::uint64_t>(host_words_.kernel_count * sizeof(rk_u32),
+                                                        sizeof(rk_doorbell_line))));
+  for (const std::uint32_t number : active_) {
+    Kernel& kernel = kernels_[number];
+    if (!kernel.mirror.awaits_device()) continue;
+    if (!directly && !kernel.answering && kernel.mirror.has_work_for_device()) continue;
+    if (copies_.staging_left() < KernelMirror::staging_bytes_max) break;
+    kernel.mirror.ask(copies_, limits_.sliced ? guess_sliced : guess_dma);
+    kernel.answering = false;
+    asked_.push_back(number);
+  }
+}
+
+Result<void> Mover::start_batch() {
+  batch_start_ns_ = clock_.now_ns();
+  under_way_ = true;
+  if (!limits_.sliced) {
+    batch_ = copies_.to_device();
+    batch_.insert(batch_.end(), copies_.to_host().begin(), copies_.to_host().end());
+    RK_TRY(ticket, port_.start_copies(batch_));
+    ticket_ = ticket;
+    // Beside the copies: what the slice does not find yet it is rung for. One that has returned
+    // without seeing a doorbell is found out by the next batch, which brings nothing.
+    if (!work_sent_ && !has_work_for_device()) return {};
+    RK_TRY(returned, port_.slices_returned(0));
+    return returned ? launch_slice() : Result<void>();
+  }
+  const bool launch = work_sent_ || has_work_for_device();
+  if (!copies_.to_device().empty()) {
+    RK_TRY(ticket, port_.start_copies(copies_.to_device()));
+    ticket_ = ticket;
+  }
+  if (launch) RK_TRY_VOID(launch_slice());
+  if (!copies_.to_host().empty()) {
+    RK_TRY(ticket, port_.start_copies(copies_.to_host()));
+    ticket_ = ticket;
+  }
+  slice_under_way_ = launch;
+  return {};
+}
+
+Result<void> Mover::launch_slice() {
+  const std::uint32_t slice = device_slices_.load(std::memory_order_relaxed) + 1;  // one writer
+  RK_TRY(launched, port_.launch_on_device(slice));
+  if (!launched) return {};  // the next batch tries again
+  work_sent_ = false;
+  device_slices_.store(slice, std::memory_order_relaxed);
+  return {};
+}
+
+/// Whether a slice would find requests that were sent before, and whose replies are not there to be
+/// fetched.
+bool Mover::has_work_for_device() const noexcept {
+  return std::ranges::any_of(active_, [this](std::uint32_t kernel) {
+    return !kernels_[kernel].answering && kernels_[kernel].mirror.has_work_for_device();
+  });
+}
+
+/// More records a slice, or fewer, so that it takes less than its time, but not much less.
+void Mover::adapt_slices(std::uint64_t slice_ns) noexcept {
+  if (slice_ns > limits_.slice_ns_max)
+    slice_records_max_ = std::max(slice_records_max_ / 2, 1u);
+  else if (slice_ns < limits_.slice_ns_max / 4)
+    slice_records_max_ = std::min(slice_records_max_ * 2, slice_records_most);
+}
+
+// --- from the device --------------------------------------------------------------------------
+
+bool Mover::absorb() {
+  bool any = false;
+  if (answers_read_ != nullptr) {
+    for (const std::uint32_t number : active_) {
+      Kernel& kernel = kernels_[number];
+      if (answers_read_[number] == kernel.answer_seen) continue;
+      kernel.answer_seen = answers_read_[number];
+      kernel.answering = any = true;
+    }
+  }
+  rk_u32* const bells = at<rk_u32>(host_.output_doorbells);
+  for (const std::uint32_t number : asked_) {
+    Kernel& kernel = kernels_[number];
+    const KernelMirror::News news = kernel.mirror.absorb();
+    any |= news.any;
+    kernel.rung |= news.ring_self;
+    kernel.answering |= news.ask_again;
+    // release: behind the published records; pairs with the acquire in Executor::poll_outputs
+    if (news.ring_host) atomic(bells[number]).store(bells[number] + 1, std::memory_order_release);
+  }
+  return any;
+}
+
+void Mover::forget_idle() {
+  std::erase_if(active_, [this](std::uint32_t number) {
+    Kernel& kernel = kernels_[number];
+    kernel.active = kernel.rung || kernel.mirror.awaits_device();
+    return !kernel.active;
+  });
+  // Whoever found no room in this batch comes first in one of the next.
+  if (active_.size() > asked_directly_max)
+    std::rotate(active_.begin(), active_.begin() + asked_directly_max, active_.end());
+}
+
+// --- the end, and figures ---------------------------------------------------------------------
+
+Result<void> Mover::wait(std::uint64_t timeout_ns) {
+  const Error late(Errc::execution_timeout, "a slice has not returned");
+  if (!worker_.wait(timeout_ns)) return late;
+  RK_TRY_VOID(error());
+  // acquire: pairs with Executor::stop; a session that starts behind it ends at once
+  const bool stops = atomic(host_.stop).load(std::memory_order_acquire) != 0;
+  if (stops) {
+    const std::lock_guard lock(session_mutex_);
+    if (under_way_) {
+      RK_TRY(ended, port_.copies_ended(ticket_, timeout_ns));
+      if (!ended) return late;
+    }
+    under_way_ = false;
+    asked_.clear();
+    answers_read_ = nullptr;
+    copies_.clear();
+    send_host_words();
+    if (!copies_.to_device().empty()) {
+      RK_TRY(ticket, port_.start_copies(copies_.to_device()));
+      ticket_ = ticket;
+      under_way_ = true;
+    }
+  }
+  RK_TRY(returned, port_.slices_returned(timeout_ns));
+  if (!returned) return late;
+  if (!stops) return {};
+  // The arena is somebody else's from here on: no copy may touch it any more.
+  const std::scoped_lock locks(session_mutex_, telemetry_mutex_);
+  for (const std::uint64_t ticket : {ticket_, telemetry_ticket_}) {
+    if (ticket == 0) continue;
+    RK_TRY(ended, port_.copies_ended(ticket, timeout_ns));
+    if (!ended) return late;
+  }
+  return {};
+}
+
+Result<void> Mover::error() const {
+  if (!failed_.load(std::memory_order_acquire)) return {};  // pairs with fail
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+void Mover::fail(Error error) noexcept {
+  const std::lock_guard lock(failure_mutex_);
+  if (failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
+  failure_ = std::move(error);
+  failed_.store(true, std::memory_order_release);  // pairs with error
+}
+
+void Mover::refresh_telemetry(std::uint32_t kernel) {
+  const std::lock_guard lock(telemetry_mutex_);
+  const std::uint64_t offset = host_.telemetry_blocks + kernel * sizeof(rk_telemetry_block);
+  auto* const staged = at<rk_telemetry_block>(telemetry_staging_);
+  const auto ended = [this] {
+    const Result<bool> result = port_.copies_ended(telemetry_ticket_, telemetry_patience_ns);
+    return result.has_value() && *result;
+  };
+  if (failed_.load(std::memory_order_acquire)) return;  // pairs with fail
+  if (telemetry_ticket_ != 0 && !ended()) return;       // the one before, which took too long
+  const rk_copy copy{RK_COPY_TO_HOST, 0, offset, sizeof *staged, staged};
+  const Result<std::uint64_t> ticket = port_.start_copies({&copy, 1});
+  telemetry_ticket_ = ticket.has_value() ? *ticket : 0;
+  if (!ticket || !ended()) return;
+  telemetry_ticket_ = 0;
+  rk_telemetry_block& block = *at<rk_telemetry_block>(offset);
+  const auto store = [](auto& word, auto value) {
+    atomic(word).store(value, std::memory_order_relaxed);  // as the device does
+  };
+  store(block.messages_in, staged->messages_in);
+  store(block.messages_out, staged->messages_out);
+  store(block.bytes_in, staged->bytes_in);
+  store(block.bytes_out, staged->bytes_out);
+  store(block.faults, staged->faults);
+  store(block.backpressure_count, staged->backpressure_count);
+  store(block.last_fault, staged->last_fault);
+  store(block.last_correlation_id, staged->last_correlation_id);
+}
+
+}  // namespace ringkernel::bridge

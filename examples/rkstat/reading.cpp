@@ -1,0 +1,124 @@
+#include "reading.hpp"
+
+#include <algorithm>
+
+#include "telemetry/counters_file.hpp"
+#include "telemetry/counters_writer.hpp"
+#include "telemetry/folder.hpp"
+#include "telemetry/process.hpp"
+
+namespace rkstat {
+
+namespace rk = ringkernel;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Periods without a publication, and what a busy machine may take beside, before a writer counts
+/// as silent.
+constexpr int periods_max = 10;
+constexpr auto grace = 1s;
+
+/// "4711/1" of ".../4711/runtime-1.counters".
+std::string name_of(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string();
+  return path.parent_path().filename().string() + "/" +
+         stem.substr(std::string_view(rk::telemetry::file_prefix).size());
+}
+
+Reading read(const std::filesystem::path& path) {
+  Reading reading;
+  reading.path = path;
+  reading.name = name_of(path);
+  const auto reader = rk::telemetry::CountersReader::open(path);
+  if (!reader) {
+    const bool other = reader.error() == rk::Errc::protocol_mismatch;
+    reading.health = other ? Health::other_version : Health::unreadable;
+    reading.problem = reader.error().detail;
+    return reading;
+  }
+  const std::uint64_t now_ns = rk::telemetry::monotonic_ns();
+  const std::uint64_t heartbeat_ns = reader->heartbeat_ns();
+  reading.heartbeat_age =
+      std::chrono::nanoseconds(now_ns > heartbeat_ns ? now_ns - heartbeat_ns : 0);
+  reading.created = reader->created();
+  reading.kernels_missing = reader->kernels_missing();
+  reading.runtime = reader->runtime();
+  reading.kernels = reader->kernels();
+  std::ranges::sort(reading.kernels, {},
+                    [](const KernelReading& kernel) { return kernel.metrics.id; });
+  if (!rk::telemetry::is_running(reader->process())) {
+    reading.health = Health::dead;
+    reading.problem = "the process is gone; these are its last figures";
+  } else if (reading.heartbeat_age > periods_max * reader->period() + grace) {
+    reading.health = Health::silent;
+    reading.problem = "the process has published nothing for long";
+  } else {
+    reading.health = Health::running;
+  }
+  return reading;
+}
+
+}  // namespace
+
+std::vector<Reading> read_all(const std::filesystem::path& root) {
+  std::vector<Reading> readings;
+  for (const std::filesystem::path& path : rk::telemetry::counters_files(root)) {
+    Reading reading = read(path);
+    // One that ended between the listing and the look has removed its file.
+    if (reading.health == Health::unreadable && !std::filesystem::exists(path)) continue;
+    readings.push_back(std::move(reading));
+  }
+  return readings;
+}
+
+const Reading* earlier(const std::vector<Reading>& readings, const Reading& now) {
+  if (now.health != Health::running) return nullptr;
+  const auto found = std::ranges::find_if(readings, [&](const Reading& reading) {
+    return reading.path == now.path && reading.created == now.created;
+  });
+  return found == readings.end() ? nullptr : &*found;
+}
+
+std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
+  if (before == nullptr) return std::nullopt;
+  const auto found = std::ranges::find_if(before->kernels, [&](const KernelReading& kernel) {
+    return kernel.metrics.id == now.metrics.id;
+  });
+  if (found == before->kernels.end()) return std::nullopt;
+  // Not published anew: nothing has happened. Fewer than before: another kernel with this id.
+  const std::uint64_t messages = now.metrics.messages_out - found->metrics.messages_out;
+  if (now.published_ns <= found->published_ns) return 0.0;
+  if (now.metrics.messages_out < found->metrics.messages_out) return std::nullopt;
+  return static_cast<double>(messages) * 1e9 /
+         static_cast<double>(now.published_ns - found->published_ns);
+}
+
+std::string_view name(Health health) {
+  switch (health) {
+    case Health::running: return "running";
+    case Health::silent: return "silent";
+    case Health::dead: return "dead";
+    case Health::unreadable: return "unreadable";
+    case Health::other_version: return "other version";
+  }
+  return "unknown";
+}
+
+bool is_healthy(const Reading& reading) {
+  return reading.health == Health::running &&
+         std::ranges::none_of(reading.kernels, [](const KernelReading& kernel) {
+           return kernel.metrics.status == rk::KernelStatus::failed;
+         });
+}
+
+int exit_code(const std::vector<Reading>& readings) {
+  if (readings.empty()) return 2;
+  const auto is_other = [](const Reading& reading) {
+    return reading.health == Health::other_version;
+  };
+  if (std::ranges::any_of(readings, is_other)) return 3;
+  return std::ranges::all_of(readings, is_healthy) ? 0 : 1;
+}
+
+}  // namespace rkstat

@@ -1,0 +1,63 @@
+/// What the runtimes of this user say of themselves in their counters files.
+///
+/// Threading: plain values. Disturbs nobody: files are read, never written.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "telemetry/counters_reader.hpp"
+
+namespace rkstat {
+
+using KernelReading = ringkernel::telemetry::Published<ringkernel::KernelMetrics>;
+
+enum class Health : std::uint8_t {
+  running,
+  silent,         ///< the process is there, and has published nothing for long
+  dead,           ///< the process is gone; the figures are its last ones
+  unreadable,     ///< `problem` says why
+  other_version,  ///< likewise
+};
+
+struct Reading {
+  std::filesystem::path path;
+  std::string name;  ///< "PID/NUMBER"
+  Health health = Health::unreadable;
+  std::string problem;  ///< one sentence; empty if there is none
+  std::chrono::system_clock::time_point created;
+  std::chrono::nanoseconds heartbeat_age{0};
+  std::uint64_t kernels_missing = 0;
+  std::optional<ringkernel::telemetry::Published<ringkernel::RuntimeMetrics>> runtime;
+  std::vector<KernelReading> kernels;  // in order of their ids
+};
+
+/// In order of their names.
+[[nodiscard]] std::vector<Reading> read_all(const std::filesystem::path& root);
+
+/// Replies a second between two readings; nothing without an earlier one.
+[[nodiscard]] std::optional<double> messages_per_second(const KernelReading& now,
+                                                        const Reading* before);
+
+/// The earlier reading that the rates of `now` are over, or nullptr: who does not run has none.
+[[nodiscard]] const Reading* earlier(const std::vector<Reading>& readings, const Reading& now);
+
+[[nodiscard]] std::string_view name(Health health);
+[[nodiscard]] bool is_healthy(const Reading& reading);
+
+/// 0 all are healthy, 1 one of them is not, 2 there is none, 3 one is of another version.
+[[nodiscard]] int exit_code(const std::vector<Reading>& readings);
+
+[[nodiscard]] std::string render_text(const std::vector<Reading>& readings,
+                                      const std::vector<Reading>& before);
+[[nodiscard]] std::string render_json(const std::vector<Reading>& readings,
+                                      const std::vector<Reading>& before);
+/// Prometheus' text format 0.0.4.
+[[nodiscard]] std::string render_prometheus(const std::vector<Reading>& readings);
+
+}  // namespace rkstat

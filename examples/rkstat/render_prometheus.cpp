@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "reading.hpp"
+
+namespace rkstat {
+namespace {
+
+namespace rk = ringkernel;
+
+/// A label's value as the format wants it.
+std::string escaped(std::string_view value) {
+  std::string text;
+  for (const char character : value) {
+    if (character == '\\' || character == '"') text += '\\';
+    if (character == '\n')
+      text += "\\n";
+    else
+      text += character;
+  }
+  return text;
+}
+
+enum class Kind : std::uint8_t { counter, gauge };
+
+/// One metric: its head, then a line for each sample that `samples` gives.
+class Family {
+ public:
+  Family(std::string& text, std::string_view name, Kind kind, std::string_view help)
+      : text_(text),
+        name_(fmt::format("ringkernel_{}{}", name, kind == Kind::counter ? "_total" : "")) {
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name_, help,
+                         kind == Kind::counter ? "counter" : "gauge");
+  }
+
+  void add(const std::string& labels, double value) {
+    text_ += fmt::format("{}{{{}}} {}\n", name_, labels, value);
+  }
+  void add(const std::string& labels, std::uint64_t value) {
+    text_ += fmt::format("{}{{{}}} {}\n", name_, labels, value);
+  }
+
+ private:
+  std::string& text_;
+  std::string name_;
+};
+
+std::string labels_of(const Reading& reading) {
+  return fmt::format("runtime=\"{}\"", escaped(reading.name));
+}
+
+std::string labels_of(const Reading& reading, const rk::KernelMetrics& kernel) {
+  return fmt::format("{},kernel=\"{}\",program=\"{}\"", labels_of(reading), escaped(kernel.id),
+                     escaped(kernel.program));
+}
+
+template <class Value>
+void add_kernels(Family family, const std::vector<Reading>& readings, Value&& value) {
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels)
+      family.add(labels_of(reading, kernel.metrics), value(kernel.metrics));
+}
+
+template <class Value>
+void add_runtimes(Family family, const std::vector<Reading>& readings, Value&& value) {
+  for (const Reading& reading : readings)
+    if (reading.runtime) family.add(labels_of(reading), value(reading.runtime->metrics));
+}
+
+void add_health(std::string& text, const std::vector<Reading>& readings) {
+  Family up(text, "up", Kind::gauge, "1 if the process runs and publishes");
+  for (const Reading& reading : readings)
+    up.add(labels_of(reading), std::uint64_t{reading.health == Health::running});
+  Family age(text, "heartbeat_age_seconds", Kind::gauge, "Since the last publication");
+  for (const Reading& reading : readings)
+    if (reading.runtime)
+      age.add(labels_of(reading), std::chrono::duration<double>(reading.heartbeat_age).count());
+  Family info(text, "device_info", Kind::gauge, "The device, how bytes reach it, and 1");
+  for (const Reading& reading : readings) {
+    if (!reading.runtime) continue;
+    const rk::RuntimeMetrics& of = reading.runtime->metrics;
+    info.add(fmt::format("{},backend=\"{}\",device=\"{}\",transfer=\"{}\"", labels_of(reading),
+                         escaped(of.backend), escaped(of.device), escaped(of.transfer)),
+             std::uint64_t{1});
+  }
+  Family state(text, "kernel_state", Kind::gauge, "1 for the state that the kernel is in");
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels)
+      state.add(fmt::format("{},state=\"{}\"", labels_of(reading, kernel.metrics),
+                            rk::name(kernel.metrics.status)),
+                std::uint64_t{1});
+}
+
+}  // namespace
+
+std::string render_prometheus(const std::vector<Reading>& readings) {
+  std::string text;
+  add_health(text, readings);
+#define RK_KERNEL_FIGURE(name, kind, help)                               \
+  add_kernels(Family(text, "kernel_" #name, Kind::kind, help), readings, \
+              [](const rk::KernelMetrics& metrics) { return metrics.name; });
+#define RK_RUNTIME_FIGURE(name, kind, help)                     \
+  add_runtimes(Family(text, #name, Kind::kind, help), readings, \
+               [](const rk::RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });
+#include "telemetry/figures.def"
+  return text;
+}
+
+}  // namespace rkstat

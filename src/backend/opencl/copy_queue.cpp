@@ -1,0 +1,100 @@
+#include "backend/opencl/copy_queue.hpp"
+
+#include <thread>
+
+namespace ringkernel::opencl {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Asks closely at first, then at leisure: OpenCL has no timed wait. Yields in between, because
+/// the copy may need this very processor.
+template <class Condition>
+bool wait_until(Condition condition, std::chrono::nanoseconds timeout) {
+  constexpr auto patience = 300us;
+  constexpr auto pause = 50us;
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    if (condition()) return true;
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited >= timeout) return false;
+    if (waited < patience)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(pause);
+  }
+}
+
+Result<void> enqueue(cl_command_queue queue, cl_mem device, const rk_copy& copy, cl_event* event) {
+  if (copy.direction == RK_COPY_TO_DEVICE)
+    return check("clEnqueueWriteBuffer",
+                 cl().clEnqueueWriteBuffer(queue, device, CL_FALSE, copy.offset, copy.bytes,
+                                           copy.host, 0, nullptr, event));
+  return check("clEnqueueReadBuffer",
+               cl().clEnqueueReadBuffer(queue, device, CL_FALSE, copy.offset, copy.bytes, copy.host,
+                                        0, nullptr, event));
+}
+
+}  // namespace
+
+Result<Event> enqueue_write(cl_command_queue queue, cl_mem to, std::size_t offset, const void* from,
+                            std::size_t bytes) {
+  cl_event event = nullptr;
+  const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, bytes, const_cast<void*>(from)};
+  RK_TRY_VOID(enqueue(queue, to, copy, &event));
+  return Event(event);
+}
+
+Result<Event> enqueue_read(cl_command_queue queue, cl_mem from, std::size_t offset, void* to,
+                           std::size_t bytes) {
+  cl_event event = nullptr;
+  RK_TRY_VOID(enqueue(queue, from, {RK_COPY_TO_HOST, 0, offset, bytes, to}, &event));
+  return Event(event);
+}
+
+bool ended_within(cl_event event, std::chrono::nanoseconds timeout) {
+  return wait_until([event] { return event_status(event) <= CL_COMPLETE; }, timeout);
+}
+
+CopyQueue::~CopyQueue() {
+  // The whole queue: copies of a start that failed have no ticket.
+  const Drain drain(queue_.get());
+}
+
+Result<std::uint64_t> CopyQueue::start(cl_mem device, std::span<const rk_copy> copies) {
+  const std::lock_guard lock(mutex_);
+  RK_TRY_VOID(reap_locked());
+  cl_event last = nullptr;
+  for (const rk_copy& copy : copies)
+    RK_TRY_VOID(enqueue(queue_.get(), device, copy, &copy == &copies.back() ? &last : nullptr));
+  running_.emplace_back(++tickets_, Event(last));
+  RK_TRY_VOID(flush(queue_.get()));
+  return tickets_;
+}
+
+Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds timeout) {
+  Result<void> result;
+  const bool ended = wait_until(
+      [&] {
+        const std::lock_guard lock(mutex_);
+        result = reap_locked();
+        return !result || running_.empty() || running_.front().first > ticket;
+      },
+      timeout);
+  if (ended) return result;
+  return Error(Errc::execution_timeout, "copies have not ended in time");
+}
+
+Result<void> CopyQueue::reap_locked() {
+  while (failure_ == CL_SUCCESS && !running_.empty()) {
+    const cl_int status = event_status(running_.front().second.get());
+    if (status > CL_COMPLETE) break;
+    if (status < 0) failure_ = status;
+    running_.pop_front();
+  }
+  if (failure_ == CL_SUCCESS) return {};
+  return Error(Errc::device_error, "a copy ended with " + status_text(failure_));
+}
+
+}  // namespace ringkernel::opencl

@@ -1,0 +1,59 @@
+/// Copies between a device and its twin memory, one behind the other, by tickets.
+///
+/// Threading: any thread. `wait` sleeps, but never inside the driver, so that it ends in time
+/// whatever the device does.
+/// Ownership: refers to the buffer. The destructor waits for the last copy.
+/// Errors: Errc::device_error, of the first copy that failed, from then on.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "backend/opencl/cl.hpp"
+#include "ringkernel/backend_abi.h"
+
+namespace ringkernel::opencl {
+
+Result<Event> enqueue_write(cl_command_queue queue, cl_mem to, std::size_t offset, const void* from,
+                            std::size_t bytes);
+Result<Event> enqueue_read(cl_command_queue queue, cl_mem from, std::size_t offset, void* to,
+                           std::size_t bytes);
+
+/// Whether the command ended within `timeout`, well or not.
+bool ended_within(cl_event event, std::chrono::nanoseconds timeout);
+
+class CopyQueue {
+ public:
+  explicit CopyQueue(Queue queue) noexcept : queue_(std::move(queue)) {}
+  CopyQueue(const CopyQueue&) = delete;
+  CopyQueue& operator=(const CopyQueue&) = delete;
+  ~CopyQueue();
+
+  [[nodiscard]] cl_command_queue queue() const noexcept { return queue_.get(); }
+
+  /// Held around every command given to a queue of a device with `sliced`: such a driver may run
+  /// what it is given inside the call, and then not bear two threads that give it something
+  /// (Oclgrind ends the process).
+  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+
+  /// Starts copies between `device` and the host. Returns the ticket of the last one.
+  Result<std::uint64_t> start(cl_mem device, std::span<const rk_copy> copies);
+  /// Errc::execution_timeout after `timeout`.
+  Result<void> wait(std::uint64_t ticket, std::chrono::nanoseconds timeout);
+
+ private:
+  /// Forgets copies that have ended and keeps the first failure.
+  Result<void> reap_locked();
+
+  Queue queue_;
+  std::mutex mutex_;  // guards the order of the queue, and what follows
+  std::deque<std::pair<std::uint64_t, Event>> running_;  // the last copy of each start
+  std::uint64_t tickets_ = 0;
+  cl_int failure_ = CL_SUCCESS;
+};
+
+}  // namespace ringkernel::opencl

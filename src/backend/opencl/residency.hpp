@@ -1,0 +1,53 @@
+/// Which executors hold a device's compute units, over the whole process. A CPU device runs a
+/// work-group to its end on one of them; where the executors have more than there are units, a
+/// launch asks those that have been resident longest to leave, and the driver starts the slice when
+/// they have.
+///
+/// Threading: any thread. Members are called with this lock held; they must not wait for it.
+/// Ownership: a member withdraws before it is gone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+namespace ringkernel::opencl {
+
+class Residency {
+ public:
+  class Member {
+   public:
+    /// Whether all slices have returned. Must not wait for anybody who launches: false if unsure.
+    virtual bool try_returned() = 0;
+    /// Ends the slice when it has done one pass of its work, whatever is left. Does not wait.
+    virtual void ask_to_leave(std::uint32_t slice) = 0;
+    /// Whether the slice can see that it was asked. Does not wait.
+    virtual bool was_told() = 0;
+
+   protected:
+    ~Member() = default;
+  };
+
+  /// A slice of `member` with `work_groups` is about to be launched; at most `limit` of all
+  /// executors are to be resident, which is no less than these.
+  /// False: not yet, because those who have to leave do not know of it. If it were launched now, it
+  /// might take the unit that is needed to tell them.
+  [[nodiscard]] bool try_launch(Member& member, std::uint32_t slice, std::size_t work_groups,
+                                std::size_t limit);
+  /// Its slices have returned, or it will launch no more.
+  void withdraw(const Member& member);
+
+ private:
+  struct Resident {
+    Member* member;
+    std::uint32_t slice;  // launched last
+    std::size_t work_groups;
+    bool was_asked;  // to leave
+  };
+
+  std::mutex mutex_;
+  std::deque<Resident> residents_;  // those resident longest first
+};
+
+}  // namespace ringkernel::opencl

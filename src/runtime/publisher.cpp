@@ -1,0 +1,89 @@
+#include "runtime/publisher.hpp"
+
+#include <utility>
+
+#include "ringkernel/limits.hpp"
+#include "runtime/runtime_state.hpp"
+#include "telemetry/folder.hpp"
+
+namespace ringkernel::detail {
+
+Result<std::unique_ptr<Publisher>> Publisher::create(const RuntimeState& runtime,
+                                                     std::chrono::nanoseconds period) {
+  const std::filesystem::path root = telemetry::telemetry_root();
+  RK_TRY(folder, telemetry::make_process_folder(root));
+  telemetry::remove_old_files(root);
+  RK_TRY(writer, telemetry::CountersWriter::create(folder, period));
+  return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(writer)));
+}
+
+Publisher::Publisher(const RuntimeState& runtime, std::chrono::nanoseconds period,
+                     std::unique_ptr<telemetry::CountersWriter> writer)
+    : runtime_(runtime), period_(period), writer_(std::move(writer)) {}
+
+void Publisher::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+Publisher::~Publisher() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Publisher::run() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    lock.unlock();
+    publish();
+    lock.lock();
+    changed_.wait_for(lock, period_, [this] { return ending_; });
+  }
+}
+
+void Publisher::publish() {
+  if (const auto metrics = runtime_.try_metrics()) writer_->store(*metrics);
+  std::uint64_t missing = 0;
+  for (const auto& kernel : runtime_.kernels())
+    if (!publish(kernel)) ++missing;
+  forget_unseen();
+  writer_->beat(missing);
+}
+
+bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
+  auto found = places_.find(kernel);
+  if (found == places_.end()) {
+    if (free_places_.empty()) {
+      if (places_used_ == kernels_max) return false;
+      free_places_.push_back(places_used_++);
+    }
+    found = places_.emplace(kernel, Place{.number = free_places_.back(), .activity = {}}).first;
+    free_places_.pop_back();
+  }
+  Place& place = found->second;
+  place.is_seen = true;
+  // Of a kernel that rests the device is not asked: with memory of its own that is a copy.
+  const KernelState::Activity activity = kernel->activity();
+  if (place.is_stored && activity.unanswered == 0 && place.activity == activity) return true;
+  place.activity = activity;
+  place.is_stored = writer_->store(place.number, kernel->metrics());
+  return place.is_stored;
+}
+
+void Publisher::forget_unseen() {
+  for (auto entry = places_.begin(); entry != places_.end();) {
+    Place& place = entry->second;
+    if (std::exchange(place.is_seen, false)) {
+      ++entry;
+      continue;
+    }
+    writer_->clear(place.number);
+    free_places_.push_back(place.number);
+    entry = places_.erase(entry);
+  }
+}
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,71 @@
+/// The thread that brings a runtime's counters file up to date, until it is told to end.
+///
+/// Threading: its own thread looks at the runtime as `metrics()` does, and waits for nobody who
+/// builds a program.
+/// Ownership: borrows the runtime. The destructor ends the thread and removes the file.
+/// Errors: Errc::backend_unavailable where there can be no file.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ringkernel/result.hpp"
+#include "runtime/kernel_state.hpp"
+#include "telemetry/counters_writer.hpp"
+
+namespace ringkernel::detail {
+
+class RuntimeState;
+
+class Publisher {
+ public:
+  /// With its file; `start` begins to fill it.
+  [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(const RuntimeState& runtime,
+                                                                 std::chrono::nanoseconds period);
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+  ~Publisher();
+
+  /// Once, when nothing that `metrics()` looks at is still being made.
+  void start();
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return writer_->path(); }
+
+ private:
+  /// A ring kernel's place in the file, and how busy it was when it was stored there.
+  struct Place {
+    std::uint32_t number = 0;
+    KernelState::Activity activity;
+    bool is_stored = false;  // else there was no memory for it
+    bool is_seen = false;    // in this round
+  };
+
+  Publisher(const RuntimeState& runtime, std::chrono::nanoseconds period,
+            std::unique_ptr<telemetry::CountersWriter> writer);
+  void run();
+  void publish();
+  /// False: there is no place for it.
+  [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
+  void forget_unseen();
+
+  const RuntimeState& runtime_;
+  const std::chrono::nanoseconds period_;
+  const std::unique_ptr<telemetry::CountersWriter> writer_;
+  // Of the thread alone. A weak_ptr: the address of a kernel that is gone stays its own.
+  std::map<std::weak_ptr<KernelState>, Place, std::owner_less<>> places_;
+  std::vector<std::uint32_t> free_places_;
+  std::uint32_t places_used_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringkernel::detail

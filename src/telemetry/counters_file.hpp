@@ -1,0 +1,60 @@
+/// The layout of a counters file, drawn in docs/TELEMETRY.md. One version of this layout reads one
+/// version of the file: another one is told apart by `version` and not looked at any further.
+///
+/// Threading: one writer per word, the publisher of the runtime; readers copy records (Sequenced).
+/// Memory ordering: `version` is stored last when a file is made; pairs with CountersReader::open.
+/// Units: bytes; nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ringkernel/limits.hpp"
+#include "telemetry/sequenced.hpp"
+
+namespace ringkernel::telemetry {
+
+inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
+inline constexpr std::uint32_t file_version = 1;
+inline constexpr const char* file_prefix = "runtime-";
+inline constexpr const char* file_suffix = ".counters";
+
+struct RuntimeRecord {
+  std::uint64_t published_ns;
+  char backend[32];  // text ends with a zero, cut off where it is longer
+  char device[128];
+  char transfer[16];
+#define RK_RUNTIME_FIGURE(name, kind, help) std::uint64_t name;
+#include "telemetry/figures.def"
+};
+
+struct KernelRecord {
+  std::uint64_t in_use;  // 0: the place is free
+  std::uint64_t published_ns;
+  std::uint64_t status;  // KernelStatus
+  char id[kernel_id_length_max + 8];
+  char program[32];
+#define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name;
+#include "telemetry/figures.def"
+};
+
+struct CountersFile {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t record_bytes;  // sizeof(CountersFile), which includes all records
+  std::uint64_t process_id;
+  std::uint64_t process_start;  // field 22 of /proc/PID/stat: an id is used again, the two are not
+  std::uint64_t created_ns;
+  std::uint64_t created_unix_ns;
+  std::uint64_t period_ns;        // between publications
+  std::uint64_t heartbeat_ns;     // of the last one
+  std::uint64_t kernels_used;     // places that were ever used; those above are holes in the file
+  std::uint64_t kernels_missing;  // ring kernels without a place, at the last publication
+  Sequenced<RuntimeRecord> runtime;
+  Sequenced<KernelRecord> kernels[kernels_max];
+};
+// What the drawing says.
+static_assert(offsetof(CountersFile, version) == 8 && offsetof(CountersFile, runtime) == 128 &&
+              sizeof(CountersFile) == 721'728);
+
+}  // namespace ringkernel::telemetry

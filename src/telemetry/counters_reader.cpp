@@ -1,0 +1,120 @@
+#include "telemetry/counters_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "foundation/file.hpp"
+
+namespace ringkernel::telemetry {
+namespace {
+
+/// A word of memory that is mapped for reading only: nothing is stored through the reference.
+template <class Word>
+Word load(const Word& word, std::memory_order order = std::memory_order_relaxed) noexcept {
+  return std::atomic_ref(const_cast<Word&>(word)).load(order);
+}
+
+template <std::size_t bytes>
+std::string text_of(const char (&field)[bytes]) {
+  const std::string_view all(field, bytes);
+  return std::string(all.substr(0, all.find('\0')));
+}
+
+}  // namespace
+
+void CountersReader::Unmap::operator()(const CountersFile* counters) const noexcept {
+  munmap(const_cast<CountersFile*>(counters), sizeof(CountersFile));
+}
+
+Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
+  const auto failure = [&](Errc code, const std::string& why) {
+    return Error(code, "'" + path.string() + "': " + why);
+  };
+  const auto system_failure = [&] {
+    return failure(Errc::backend_unavailable, std::generic_category().message(errno));
+  };
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return system_failure();
+  struct stat what {};
+  if (fstat(file.get(), &what) != 0) return system_failure();
+  constexpr const char* truncated = "truncated, or no counters file";
+  // The words up to the version are where every version has them.
+  constexpr std::size_t needed = offsetof(CountersFile, record_bytes);
+  if (static_cast<std::size_t>(what.st_size) < needed) return failure(Errc::bad_record, truncated);
+  void* const memory = mmap(nullptr, sizeof(CountersFile), PROT_READ, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED) return system_failure();
+  Mapping mapping(static_cast<const CountersFile*>(memory));
+  const std::uint32_t version = load(mapping->version, std::memory_order_acquire);
+  if (version == 0) return failure(Errc::bad_record, "not finished yet, or no counters file");
+  if (mapping->magic != file_magic) return failure(Errc::bad_record, "no counters file");
+  if (version != file_version)
+    return failure(Errc::protocol_mismatch, "version " + std::to_string(version) +
+                                                "; this tool reads version " +
+                                                std::to_string(file_version));
+  if (static_cast<std::size_t>(what.st_size) < sizeof(CountersFile) ||
+      mapping->record_bytes != sizeof(CountersFile))
+    return failure(Errc::bad_record, truncated);
+  const Process process{mapping->process_id, mapping->process_start};
+  return CountersReader(std::move(mapping), process);
+}
+
+std::chrono::system_clock::time_point CountersReader::created() const noexcept {
+  return std::chrono::system_clock::time_point(
+      std::chrono::nanoseconds(counters_->created_unix_ns));
+}
+
+std::chrono::nanoseconds CountersReader::period() const noexcept {
+  return std::chrono::nanoseconds(counters_->period_ns);
+}
+
+std::uint64_t CountersReader::heartbeat_ns() const noexcept {
+  return load(counters_->heartbeat_ns);
+}
+
+std::uint64_t CountersReader::kernels_missing() const noexcept {
+  return load(counters_->kernels_missing);
+}
+
+std::optional<Published<RuntimeMetrics>> CountersReader::runtime() const {
+  RuntimeRecord record;
+  if (!counters_->runtime.load(record) || record.published_ns == 0) return std::nullopt;
+  Published<RuntimeMetrics> published{.metrics = {}, .published_ns = record.published_ns};
+  RuntimeMetrics& metrics = published.metrics;
+  metrics.backend = text_of(record.backend);
+  metrics.device = text_of(record.device);
+  metrics.transfer = text_of(record.transfer);
+#define RK_RUNTIME_FIGURE(name, kind, help) \
+  metrics.name = static_cast<decltype(metrics.name)>(record.name);
+#include "telemetry/figures.def"
+  metrics.arena_fragmentation_score =
+      fragmentation_score(metrics.arena_free_bytes, metrics.arena_largest_free_bytes);
+  return published;
+}
+
+std::vector<Published<KernelMetrics>> CountersReader::kernels() const {
+  std::vector<Published<KernelMetrics>> kernels;
+  const std::uint64_t used = std::min<std::uint64_t>(load(counters_->kernels_used), kernels_max);
+  for (std::uint64_t place = 0; place < used; ++place) {
+    KernelRecord record;
+    if (!counters_->kernels[place].load(record) || record.in_use == 0) continue;
+    Published<KernelMetrics> published{.metrics = {}, .published_ns = record.published_ns};
+    KernelMetrics& metrics = published.metrics;
+    metrics.id = text_of(record.id);
+    metrics.program = text_of(record.program);
+    metrics.status = static_cast<KernelStatus>(record.status);
+#define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
+#include "telemetry/figures.def"
+    kernels.push_back(std::move(published));
+  }
+  return kernels;
+}
+
+}  // namespace ringkernel::telemetry

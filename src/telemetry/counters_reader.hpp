@@ -1,0 +1,62 @@
+/// Reads the counters file of a runtime, of this or another process, running or not.
+///
+/// Threading: any thread. Disturbs nobody: the file is mapped for reading only.
+/// Memory ordering: counters_file.hpp.
+/// Ownership: the mapping.
+/// Errors: `open` says in one sentence why it cannot be read; `protocol_mismatch`: it is another
+/// version's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ringkernel/error.hpp"
+#include "ringkernel/result.hpp"
+#include "ringkernel/telemetry.hpp"
+#include "telemetry/counters_file.hpp"
+#include "telemetry/process.hpp"
+
+namespace ringkernel::telemetry {
+
+/// A figure with the moment that it is of.
+template <class Metrics>
+struct Published {
+  Metrics metrics;
+  std::uint64_t published_ns = 0;  ///< CLOCK_MONOTONIC; kernels without traffic keep theirs
+};
+
+class CountersReader {
+ public:
+  [[nodiscard]] static Result<CountersReader> open(const std::filesystem::path& path);
+
+  [[nodiscard]] const Process& process() const noexcept { return process_; }
+  [[nodiscard]] std::chrono::system_clock::time_point created() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds period() const noexcept;
+  /// Of the last publication; CLOCK_MONOTONIC.
+  [[nodiscard]] std::uint64_t heartbeat_ns() const noexcept;
+  /// Ring kernels that found no place in the file.
+  [[nodiscard]] std::uint64_t kernels_missing() const noexcept;
+
+  /// As of its last publication. Empty if there was none yet, or the writer overtook every try.
+  [[nodiscard]] std::optional<Published<RuntimeMetrics>> runtime() const;
+  /// Those that are there, in order of their places.
+  [[nodiscard]] std::vector<Published<KernelMetrics>> kernels() const;
+
+ private:
+  struct Unmap {
+    void operator()(const CountersFile* counters) const noexcept;
+  };
+  using Mapping = std::unique_ptr<const CountersFile, Unmap>;
+
+  CountersReader(Mapping counters, const Process& process) noexcept
+      : counters_(std::move(counters)), process_(process) {}
+
+  Mapping counters_;
+  Process process_;
+};
+
+}  // namespace ringkernel::telemetry

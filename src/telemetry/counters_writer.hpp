@@ -1,0 +1,56 @@
+/// Writes the counters file of one runtime.
+///
+/// Threading: one thread at a time.
+/// Memory ordering: counters_file.hpp.
+/// Ownership: the file, which goes with the writer, as does its folder when that was the last one;
+/// that of a process which dies stays.
+/// Errors: Errc::backend_unavailable with the path and the reason.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "foundation/file.hpp"
+#include "ringkernel/error.hpp"
+#include "ringkernel/result.hpp"
+#include "ringkernel/telemetry.hpp"
+#include "telemetry/counters_file.hpp"
+
+namespace ringkernel::telemetry {
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+[[nodiscard]] std::uint64_t monotonic_ns() noexcept;
+
+class CountersWriter {
+ public:
+  /// A file of its own in `folder` (make_process_folder).
+  [[nodiscard]] static Result<std::unique_ptr<CountersWriter>> create(
+      const std::filesystem::path& folder, std::chrono::nanoseconds period);
+  CountersWriter(const CountersWriter&) = delete;
+  CountersWriter& operator=(const CountersWriter&) = delete;
+  ~CountersWriter();
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+  void store(const RuntimeMetrics& metrics);
+  /// `place` from 0 to kernels_max - 1, one for each ring kernel. False if there is no memory for
+  /// it, so that nothing was stored.
+  [[nodiscard]] bool store(std::uint32_t place, const KernelMetrics& metrics);
+  /// The ring kernel is gone.
+  void clear(std::uint32_t place);
+  /// Closes a publication: readers see that the writer lives. `missing` ring kernels have no place.
+  void beat(std::uint64_t missing);
+
+ private:
+  CountersWriter(std::filesystem::path path, File file, CountersFile* counters) noexcept
+      : path_(std::move(path)), file_(std::move(file)), counters_(counters) {}
+
+  const std::filesystem::path path_;
+  const File file_;
+  CountersFile* const counters_;  // mapped
+};
+
+}  // namespace ringkernel::telemetry

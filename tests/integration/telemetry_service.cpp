@@ -1,0 +1,34 @@
+// A service that dies: five calls, three messages that nobody receives, and no goodbye.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "ringkernel/ringkernel.hpp"
+#include "telemetry/counters_reader.hpp"
+
+int main(int argument_count, char** arguments) {
+  namespace rk = ringkernel;
+  using namespace std::chrono_literals;
+  if (argument_count != 2) return 2;
+  auto runtime = rk::RingKernelRuntime::builder()
+                     .backend(arguments[1])
+                     .options({.telemetry_period = 1ms})
+                     .build()
+                     .value();
+  auto kernel = runtime.launch("worker", {.program = "echo", .auto_activate = true}).value();
+  const std::vector<std::byte> message(64);
+  for (int i = 0; i < 5; ++i) (void)kernel.call(message).value();
+  const auto reader = rk::telemetry::CountersReader::open(runtime.metrics().telemetry_file).value();
+  for (int i = 0; i < 3; ++i) (void)kernel.send(message).value();
+  for (;;) {
+    const auto kernels = reader.kernels();
+    if (!kernels.empty() && kernels[0].metrics.messages_out == 8 &&
+        kernels[0].metrics.in_flight == 3 && kernels[0].metrics.replied == 5)
+      break;
+    std::this_thread::sleep_for(1ms);
+  }
+  kill(getpid(), SIGKILL);
+}

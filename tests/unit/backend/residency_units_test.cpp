@@ -1,0 +1,60 @@
+// Executors of several work-groups hold as many compute units.
+#include <gtest/gtest.h>
+
+#include "backend/opencl/residency.hpp"
+
+namespace ringkernel::opencl {
+namespace {
+
+struct Member final : Residency::Member {
+  bool try_returned() override { return returned; }
+  void ask_to_leave(std::uint32_t slice) override { asked_slice = slice; }
+  bool was_told() override { return true; }
+
+  bool returned = false;
+  std::uint32_t asked_slice = 0;
+};
+
+constexpr std::size_t limit = 5;
+
+TEST(Residency, KeepsExecutorsWhoseWorkGroupsFit) {
+  Residency residency;
+  Member three;
+  Member two;
+  EXPECT_TRUE(residency.try_launch(three, 7, 3, limit));
+  EXPECT_TRUE(residency.try_launch(two, 8, 2, limit));
+  EXPECT_TRUE(residency.try_launch(three, 9, 3, limit));  // the same executor's next slice
+  EXPECT_EQ(three.asked_slice, 0u);
+  EXPECT_EQ(two.asked_slice, 0u);
+}
+
+TEST(Residency, AsksAsManyToLeaveAsItNeedsUnits) {
+  Residency residency;
+  Member first;
+  Member second;
+  Member third;
+  Member wide;
+  EXPECT_TRUE(residency.try_launch(first, 7, 2, limit));
+  EXPECT_TRUE(residency.try_launch(second, 8, 2, limit));
+  EXPECT_TRUE(residency.try_launch(third, 9, 1, limit));
+  EXPECT_TRUE(residency.try_launch(wide, 10, 4, limit));
+  EXPECT_EQ(first.asked_slice, 7u);
+  EXPECT_EQ(second.asked_slice, 8u);
+  EXPECT_EQ(third.asked_slice, 0u) << "one unit is left";
+}
+
+TEST(Residency, AllOfThemMakeRoomForOneThatNeedsEveryUnit) {
+  Residency residency;
+  Member first;
+  Member returned;
+  Member widest;
+  EXPECT_TRUE(residency.try_launch(returned, 6, 3, limit));
+  returned.returned = true;
+  EXPECT_TRUE(residency.try_launch(first, 7, 1, limit));
+  EXPECT_TRUE(residency.try_launch(widest, 8, limit, limit));
+  EXPECT_EQ(first.asked_slice, 7u);
+  EXPECT_EQ(returned.asked_slice, 0u) << "it is gone";
+}
+
+}  // namespace
+}  // namespace ringkernel::opencl

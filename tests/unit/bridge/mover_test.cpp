@@ -1,0 +1,376 @@
+// A mover between a host's arena and a device with memory of its own, on one thread: the device's
+// copies and slices take place when the test says so.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "bridge/mover.hpp"
+#include "unit/bridge/simulated_device.hpp"
+
+namespace ringkernel::bridge::test {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Copies at once; runs slices at once (sliced), or when somebody asks whether they have returned.
+class SeparateDevice final : public DevicePort {
+ public:
+  SeparateDevice(std::byte* memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {}
+
+  Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override {
+    if (fails_at != 0 && ++starts >= fails_at)
+      return Error(Errc::device_error, "the copy was refused");
+    for (const rk_copy& copy : copies) {
+      if (copy.direction == RK_COPY_TO_HOST && before_fetch) std::exchange(before_fetch, nullptr)();
+      copied_bytes += copy.bytes;
+      ++copied;
+      log.push_back(copy);
+      if (copy.direction == RK_COPY_TO_DEVICE)
+        std::memcpy(memory_ + copy.offset, copy.host, copy.bytes);
+      else
+        std::memcpy(copy.host, memory_ + copy.offset, copy.bytes);
+    }
+    return ++ticket;
+  }
+  Result<bool> copies_ended(std::uint64_t, std::uint64_t) override { return !is_stuck; }
+  Result<bool> launch_on_device(std::uint32_t slice) override {
+    if (std::exchange(is_busy, false)) return false;
+    slices.push_back(slice);
+    run_slice_(reinterpret_cast<rk_u8*>(memory_), bytes_, 0, slice, 0);
+    return true;
+  }
+  Result<bool> slices_returned(std::uint64_t) override { return true; }
+
+  template <class T>
+  T& at(std::uint64_t offset) {
+    return *reinterpret_cast<T*>(memory_ + offset);
+  }
+
+  std::vector<std::uint32_t> slices;
+  std::vector<rk_copy> log;
+  std::uint64_t copied = 0;
+  std::uint64_t copied_bytes = 0;
+  std::uint64_t ticket = 0;
+  int starts = 0;
+  int fails_at = 0;
+  bool is_stuck = false;
+  bool is_busy = false;  ///< refuses the next slice
+  std::function<void()> before_fetch;
+
+ private:
+  const native::SliceFunction run_slice_ = native::find_program("echo");
+  std::byte* const memory_;
+  const std::uint64_t bytes_;
+};
+
+/// Sessions of the mover as the slices of an executor: on the caller's thread, all of them.
+class MoverPort final : public SlicePort {
+ public:
+  Result<void> launch(std::uint32_t slice) override {
+    launched.push_back(slice);
+    return {};
+  }
+  bool run(std::uint32_t slice) override { return mover->run(slice); }
+  bool runs_on_caller() const noexcept override { return true; }
+  Result<void> wait(std::uint64_t timeout_ns) override { return mover->wait(timeout_ns); }
+  Result<void> error() override { return mover->error(); }
+  void refresh_telemetry(std::uint32_t kernel) override { mover->refresh_telemetry(kernel); }
+
+  /// Runs the sessions that were launched; more may follow.
+  void work() {
+    while (!launched.empty()) {
+      const std::uint32_t slice = launched.front();
+      launched.pop_front();
+      ASSERT_TRUE(mover->run(slice));
+    }
+  }
+
+  std::deque<std::uint32_t> launched;
+  Mover* mover = nullptr;
+};
+
+struct Strategy {
+  const char* name;
+  bool sliced;
+};
+
+class MoverTest : public ::testing::TestWithParam<Strategy> {
+ protected:
+  static constexpr std::uint32_t capacity = 64;
+  static constexpr std::uint32_t ring_capacity = 4096;
+  static constexpr std::uint64_t arena_bytes = 2 * 1024 * 1024;
+  static constexpr std::uint64_t staging = 512 * 1024;
+  static constexpr std::uint64_t rings = 1024 * 1024;
+
+  MoverTest()
+      : host_(make_memory()),
+        far_(make_memory()),
+        device(far_.get(), arena_bytes),
+        executor(host_.get(), 0, {.kernel_capacity = capacity}, port) {
+    executor.open(1);
+    std::memcpy(far_.get(), host_.get(), Executor::region_bytes({.kernel_capacity = capacity}));
+    mover.emplace(host_.get(), 0, staging,
+                  MoverLimits{.sliced = GetParam().sliced, .idle_polls_max = 1}, device, clock);
+    port.mover = &*mover;
+    clock.step_ns = 1000;
+  }
+
+  static std::unique_ptr<std::byte, decltype(&std::free)> make_memory() {
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(4096, arena_bytes));
+    std::memset(memory, 0, arena_bytes);
+    return {memory, &std::free};
+  }
+
+  std::shared_ptr<Channel> make_channel(const ChannelLimits& limits = {}) {
+    const std::uint64_t input = rings + rings_++ * 8192;
+    const std::uint64_t output = rings + rings_++ * 8192;
+    // What an earlier owner left on the device is not what the host sees.
+    std::memset(far_.get() + input, 0x77, ring_bytes(ring_capacity));
+    std::memset(far_.get() + output, 0x77, ring_bytes(ring_capacity));
+    const std::uint32_t kernel =
+        executor.attach({input, output, ring_capacity, ring_capacity}).value();
+    auto channel = std::make_shared<Channel>(
+        executor, kernel, RingView::at(host_.get(), input, ring_capacity),
+        RingView::at(host_.get(), output, ring_capacity), limits, clock, nudges);
+    const std::uint32_t epoch = channel->set_state(RK_KERNEL_RUNNING);
+    port.work();
+    EXPECT_TRUE(executor.obeys(kernel, epoch));
+    return channel;
+  }
+
+  static Result<MessageId> submit(Channel& channel, int value, std::uint32_t bytes,
+                                  Executor::Wake how = Executor::Wake::launch) {
+    const Envelope envelope{.payload_bytes = bytes, .reply_bytes = bytes};
+    return channel.submit(envelope, Receiver::mailbox, nullptr, how,
+                          [&](std::byte* payload) { std::memset(payload, value, bytes); });
+  }
+  /// The values of the replies that are there.
+  static std::vector<int> replies(Channel& channel) {
+    std::vector<int> values;
+    for (;;) {
+      const Outcome outcome = channel.receive(Timeout(0));
+      if (outcome.id == 0 || outcome.error) return values;
+      const auto bytes = std::span(outcome.payload.data(), outcome.payload.size());
+      EXPECT_THAT(bytes, Each(bytes[0]));
+      values.push_back(static_cast<int>(bytes[0]));
+    }
+  }
+
+ private:
+  std::unique_ptr<std::byte, decltype(&std::free)> host_;
+  std::unique_ptr<std::byte, decltype(&std::free)> far_;
+  std::uint64_t rings_ = 0;
+
+ protected:
+  ManualClock clock;
+  CountedNudges nudges;
+  MoverPort port;
+  SeparateDevice device;
+  Executor executor;
+  std::optional<Mover> mover;
+};
+
+INSTANTIATE_TEST_SUITE_P(Strategies, MoverTest,
+                         ::testing::Values(Strategy{"dma", false}, Strategy{"sliced", true}),
+                         [](const auto& which) { return which.param.name; });
+
+/// A slice may visit an index that was in use before between any two words that are copied: it must
+/// find the rings when it finds the state that lets it use them, and the state with its epoch.
+TEST_P(MoverTest, ANewKernelsRingsStateAndEpochComeOneAfterTheOther) {
+  (void)make_channel();
+  const auto& host = device.at<rk_executor_host_line>(0);
+  const std::uint64_t line = host.kernel_host_lines;
+  const auto& kernel = device.at<rk_kernel_host_line>(line);
+  // The number of the last copy that wrote the bytes, and how many it wrote.
+  const auto written = [&](std::uint64_t offset, std::uint64_t bytes) {
+    std::pair<std::size_t, std::uint64_t> last{0, 0};
+    for (std::size_t i = 0; i < device.log.size(); ++i) {
+      const rk_copy& copy = device.log[i];
+      const bool covers = copy.offset <= offset && offset + bytes <= copy.offset + copy.bytes;
+      if (copy.direction == RK_COPY_TO_DEVICE && covers) last = {i + 1, copy.bytes};
+    }
+    return last;
+  };
+  constexpr std::uint64_t fields = RK_OFFSETOF(rk_kernel_host_line, input_capacity);
+  const auto [rings_at, rings_bytes] =
+      written(line + fields, RK_OFFSETOF(rk_kernel_host_line, reserved) - fields);
+  const auto [state_at, state_bytes] =
+      written(line + RK_OFFSETOF(rk_kernel_host_line, state), sizeof(rk_u32));
+  const auto [epoch_at, epoch_bytes] =
+      written(line + RK_OFFSETOF(rk_kernel_host_line, state_epoch), sizeof(rk_u32));
+  EXPECT_EQ(state_bytes, sizeof(rk_u32)) << "alone";
+  EXPECT_EQ(epoch_bytes, sizeof(rk_u32)) << "alone";
+  EXPECT_GT(written(kernel.input_ring, sizeof(rk_ring)).first, 0u);
+  EXPECT_LT(written(kernel.input_ring, sizeof(rk_ring)).first, rings_at);
+  EXPECT_LT(written(kernel.output_ring, sizeof(rk_ring)).first, rings_at);
+  EXPECT_LT(rings_at, state_at);
+  EXPECT_LT(state_at, epoch_at);
+}
+
+TEST_P(MoverTest, BringsRequestsThereAndRepliesBack) {
+  auto channel = make_channel();
+  for (int i = 1; i <= 100; ++i) {
+    ASSERT_TRUE(submit(*channel, i, 100));
+    port.work();
+    EXPECT_THAT(replies(*channel), ElementsAre(i));
+  }
+  EXPECT_TRUE(executor.parked(0));
+}
+
+TEST_P(MoverTest, ACallersSessionEndsWithItsReply) {
+  auto channel = make_channel();
+  ASSERT_TRUE(submit(*channel, 7, 64, Executor::Wake::run_on_caller));
+  EXPECT_THAT(port.launched, ElementsAre());
+  EXPECT_THAT(replies(*channel), ElementsAre(7));
+}
+
+/// Records of half a ring: each one waits for the space of the one before, in both rings.
+TEST_P(MoverTest, GoesOnWhenTheHostMakesRoom) {
+  auto channel = make_channel({.policy = Policy::reject});
+  constexpr std::uint32_t half = ring_capacity / 2 - sizeof(rk_record_header);
+  std::vector<int> received;
+  for (int next = 1; received.size() < 40;) {
+    while (next <= 40 && submit(*channel, next, half)) ++next;
+    port.work();
+    for (const int value : replies(*channel)) received.push_back(value);
+    (void)channel->do_chores(clock.now);
+  }
+  std::vector<int> all(40);
+  std::iota(all.begin(), all.end(), 1);
+  EXPECT_EQ(received, all);
+}
+
+/// The replies fill the output ring, nobody takes them: the device waits, and nobody polls it.
+TEST_P(MoverTest, ParksWhileTheDeviceWaitsForRoom) {
+  auto channel = make_channel();
+  int next = 1;
+  for (; next <= 8; ++next) ASSERT_TRUE(submit(*channel, next, 1000));
+  for (int turn = 0; turn < 4; ++turn) {
+    port.work();
+    (void)channel->do_chores(clock.now);
+  }
+  EXPECT_TRUE(executor.parked(0));
+  EXPECT_TRUE(executor.backpressured(channel->kernel()));
+  const std::uint64_t copied = device.copied;
+  port.work();
+  EXPECT_EQ(device.copied, copied);
+  std::vector<int> received;
+  while (received.size() < 8) {
+    const std::vector<int> some = replies(*channel);
+    ASSERT_FALSE(some.empty()) << "the space that was given back was not heard of";
+    received.insert(received.end(), some.begin(), some.end());
+    (void)channel->do_chores(clock.now);
+    port.work();
+  }
+  EXPECT_THAT(received, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_FALSE(executor.backpressured(channel->kernel()));
+}
+
+/// More kernels than are asked one by one: their output doorbells say who has answered.
+TEST_P(MoverTest, ServesManyKernelsAtOnce) {
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (std::uint32_t i = 0; i < capacity; ++i) channels.push_back(make_channel());
+  for (int round = 1; round <= 3; ++round) {
+    for (auto& channel : channels) ASSERT_TRUE(submit(*channel, round, 64));
+    port.work();
+    for (auto& channel : channels) EXPECT_THAT(replies(*channel), ElementsAre(round));
+  }
+}
+
+TEST_P(MoverTest, SendsManyRecordsWithOneCopy) {
+  auto channel = make_channel();
+  for (int i = 0; i < 16; ++i) ASSERT_TRUE(submit(*channel, i, 64));
+  const std::uint64_t before = device.copied;
+  port.work();
+  EXPECT_EQ(replies(*channel).size(), 16u);
+  // Records, position, doorbell; position, replies, released space; no more than twice.
+  EXPECT_LE(device.copied - before, 14u);
+}
+
+TEST_P(MoverTest, AFailedCopyIsTheExecutorsFailure) {
+  auto channel = make_channel();
+  device.fails_at = device.starts + 1;
+  ASSERT_TRUE(submit(*channel, 1, 64));
+  port.work();
+  executor.check();
+  ASSERT_TRUE(executor.failed());
+  EXPECT_THAT(executor.failure().detail, HasSubstr("the copy was refused"));
+  (void)channel->do_chores(clock.now);
+  EXPECT_EQ(submit(*channel, 2, 64).error(), Errc::device_error);
+}
+
+/// A device that claims to have published what is no record: the ring is given up, not followed.
+TEST_P(MoverTest, DoesNotFollowAHostileOutputRing) {
+  auto channel = make_channel();
+  ASSERT_TRUE(submit(*channel, 1, 64));
+  device.before_fetch = [&] {
+    device.at<rk_u64>(rings + 8192 + RK_OFFSETOF(rk_ring, producer.position)) = ~0ull - 63;
+  };
+  port.work();
+  (void)channel->try_drain();
+  (void)channel->do_chores(clock.now);
+  const auto refused = submit(*channel, 2, 64);
+  ASSERT_TRUE(refused.has_error());
+  EXPECT_EQ(refused.error(), Errc::bad_record);
+}
+
+/// A caller does not wait for a device that does not answer: the mover's own thread does.
+TEST_P(MoverTest, ACallerLeavesADeviceThatTakesLong) {
+  auto channel = make_channel();
+  device.is_stuck = true;
+  clock.step_ns = 50'000;
+  ASSERT_TRUE(submit(*channel, 1, 64, Executor::Wake::run_on_caller));
+  ASSERT_EQ(port.launched.size(), 1u) << "the next session is somebody else's";
+  device.is_stuck = false;
+  port.work();
+  EXPECT_THAT(replies(*channel), ElementsAre(1));
+}
+
+/// Another program has to leave first.
+TEST_P(MoverTest, TriesAgainWhatTheDeviceCannotLaunchYet) {
+  auto channel = make_channel();
+  device.is_busy = true;
+  ASSERT_TRUE(submit(*channel, 1, 64));
+  port.work();
+  EXPECT_THAT(replies(*channel), ElementsAre(1));
+}
+
+TEST_P(MoverTest, CountsAreTheDevices) {
+  auto channel = make_channel();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit(*channel, i, 64));
+  port.work();
+  const rk_telemetry_block counts = executor.telemetry(channel->kernel());
+  EXPECT_EQ(counts.messages_in, 3u);
+  EXPECT_EQ(counts.messages_out, 3u);
+  EXPECT_EQ(counts.bytes_in, 3 * 128u);
+}
+
+TEST_P(MoverTest, StopReachesTheDevice) {
+  (void)make_channel();
+  ASSERT_TRUE(executor.stop(1'000'000'000));
+  EXPECT_EQ(device.at<rk_executor_host_line>(0).stop, 1u);
+}
+
+TEST_P(MoverTest, AnIndexIsUsedAgainWithOtherRings) {
+  for (int round = 1; round <= 5; ++round) {
+    auto channel = make_channel();
+    ASSERT_TRUE(submit(*channel, round, 500));
+    port.work();
+    EXPECT_THAT(replies(*channel), ElementsAre(round));
+    const std::uint32_t epoch = channel->set_state(RK_KERNEL_ABSENT);
+    executor.wake(0, Executor::Wake::launch);
+    port.work();
+    ASSERT_TRUE(executor.obeys(channel->kernel(), epoch));
+    executor.detach(channel->kernel());
+  }
+}
+
+}  // namespace
+}  // namespace ringkernel::bridge::test

@@ -1,0 +1,180 @@
+// What is written is read, and what is no counters file of this version is refused in a sentence.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "figures.hpp"
+#include "support/temp_folder.hpp"
+#include "telemetry/counters_reader.hpp"
+#include "telemetry/counters_writer.hpp"
+
+namespace ringkernel::telemetry {
+namespace {
+
+using namespace std::chrono_literals;
+using ringkernel::testing::is_whole;
+using ringkernel::testing::kernel_of;
+using ringkernel::testing::runtime_of;
+using ringkernel::testing::TempFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class CountersFiles : public ::testing::Test {
+ protected:
+  /// A file with these bytes.
+  std::filesystem::path file_of(const std::string& bytes) {
+    const std::filesystem::path path = folder_.path() / "runtime-99.counters";
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  /// The bytes of a sound file.
+  std::string sound() {
+    const std::filesystem::path own = folder_.path() / "own";
+    std::filesystem::create_directory(own);  // the writer takes it along
+    const auto writer = CountersWriter::create(own, 100ms).value();
+    writer->store(runtime_of(1));
+    std::ifstream file(writer->path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static std::string refusal(const std::filesystem::path& path, Errc code) {
+    const auto reader = CountersReader::open(path);
+    if (reader) return "it was read";
+    EXPECT_EQ(reader.error(), code) << reader.error().text();
+    EXPECT_THAT(reader.error().detail, HasSubstr(path.string()));
+    return reader.error().detail;
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(CountersFiles, GiveBackEveryFigure) {
+  const auto writer = CountersWriter::create(folder_.path(), 250ms).value();
+  const std::uint64_t before_ns = monotonic_ns();
+  writer->store(runtime_of(7));
+  ASSERT_TRUE(writer->store(0, kernel_of(3)));
+  ASSERT_TRUE(writer->store(1, kernel_of(4)));
+  writer->beat(5);
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  EXPECT_EQ(reader.process(), this_process());
+  EXPECT_EQ(reader.period(), 250ms);
+  EXPECT_EQ(reader.kernels_missing(), 5u);
+  EXPECT_GE(reader.heartbeat_ns(), before_ns);
+  const auto runtime = reader.runtime();
+  ASSERT_TRUE(runtime);
+  EXPECT_EQ(runtime->metrics.device, "device 7");
+  EXPECT_EQ(runtime->metrics.backend, "native");
+  EXPECT_EQ(runtime->metrics.transfer, "zero_copy");
+#define RK_RUNTIME_FIGURE(name, kind, help) EXPECT_EQ(runtime->metrics.name, 7u) << #name;
+#include "telemetry/figures.def"
+  EXPECT_EQ(runtime->metrics.arena_fragmentation_score, 0.0);
+  EXPECT_GE(runtime->published_ns, before_ns);
+  const auto kernels = reader.kernels();
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].metrics.status, KernelStatus::active);
+  EXPECT_EQ(kernels[0].metrics.program, "core");
+  EXPECT_TRUE(is_whole(kernels[0].metrics));
+  EXPECT_EQ(kernels[1].metrics.accepted, 4u);
+}
+
+TEST_F(CountersFiles, ShowNothingBeforeTheFirstPublication) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  EXPECT_FALSE(reader.runtime());
+  EXPECT_TRUE(reader.kernels().empty());
+}
+
+TEST_F(CountersFiles, FollowKernelsThatComeAndGo) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  ASSERT_TRUE(writer->store(kernels_max - 1, kernel_of(1)));
+  ASSERT_TRUE(writer->store(3, kernel_of(2)));
+  ASSERT_EQ(reader.kernels().size(), 2u);
+  EXPECT_EQ(reader.kernels().back().metrics.id, "kernel 1");
+  writer->clear(kernels_max - 1);
+  ASSERT_EQ(reader.kernels().size(), 1u);
+  ASSERT_TRUE(writer->store(3, kernel_of(9)));
+  EXPECT_EQ(reader.kernels().front().metrics.id, "kernel 9");
+}
+
+TEST_F(CountersFiles, CutTextOffThatIsTooLong) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  RuntimeMetrics metrics = runtime_of(1);
+  metrics.device = std::string(500, 'd');
+  writer->store(metrics);
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  EXPECT_EQ(reader.runtime()->metrics.device, std::string(127, 'd'));
+}
+
+TEST_F(CountersFiles, AreTheUsersAloneAndGoWithTheirWriter) {
+  auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  const std::filesystem::path path = writer->path();
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const CountersReader reader = CountersReader::open(path).value();
+  writer->store(runtime_of(1));
+  writer.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(path.parent_path())) << "it was the last one there";
+  EXPECT_TRUE(reader.runtime()) << "who has it open goes on";
+}
+
+TEST_F(CountersFiles, OfOtherVersionsAreToldApart) {
+  std::string bytes = sound();
+  for (const char version : {'\x02', '\x7f'}) {
+    bytes[offsetof(CountersFile, version)] = version;
+    EXPECT_THAT(
+        refusal(file_of(bytes), Errc::protocol_mismatch),
+        AllOf(HasSubstr("version " + std::to_string(version)), HasSubstr("reads version 1")));
+    // Another version's file need not be as long.
+    EXPECT_THAT(refusal(file_of(bytes.substr(0, 64)), Errc::protocol_mismatch),
+                HasSubstr("version " + std::to_string(version)));
+  }
+}
+
+TEST_F(CountersFiles, ThatAreTruncatedAreRefused) {
+  const std::string bytes = sound();
+  for (const std::size_t length : {0ul, 1ul, 11ul, 12ul, 64ul, 4096ul, bytes.size() - 1})
+    EXPECT_THAT(refusal(file_of(bytes.substr(0, length)), Errc::bad_record), HasSubstr("truncated"))
+        << length;
+}
+
+TEST_F(CountersFiles, ThatAreNotFinishedAreRefused) {
+  std::string bytes = sound();
+  bytes.replace(offsetof(CountersFile, version), 4, 4, '\0');
+  EXPECT_THAT(refusal(file_of(bytes), Errc::bad_record), HasSubstr("not finished"));
+}
+
+/// Random bytes are refused, or, behind a sound start, read without harm.
+TEST_F(CountersFiles, OfRandomBytesDoNoHarm) {
+  std::mt19937 random(4711);
+  const auto noise = [&](std::string& bytes, std::size_t from) {
+    for (std::size_t i = from; i < bytes.size(); ++i) bytes[i] = static_cast<char>(random());
+  };
+  std::string bytes(sizeof(CountersFile), '\0');
+  noise(bytes, 0);
+  EXPECT_THAT(refusal(file_of(bytes), Errc::bad_record), HasSubstr("no counters file"));
+  bytes = sound();
+  noise(bytes, offsetof(CountersFile, process_id));
+  const CountersReader reader = CountersReader::open(file_of(bytes)).value();
+  EXPECT_FALSE(is_running(reader.process()));
+  for (const auto& kernel : reader.kernels()) EXPECT_LE(kernel.metrics.id.size(), 136u);
+  ASSERT_TRUE(reader.runtime());
+  EXPECT_LE(reader.runtime()->metrics.device.size(), 128u);
+}
+
+TEST_F(CountersFiles, ThatCannotBeMadeAreAnErrorWithTheReason) {
+  const auto writer = CountersWriter::create(folder_.path() / "missing", 100ms);
+  ASSERT_TRUE(writer.has_error());
+  EXPECT_EQ(writer.error(), Errc::backend_unavailable);
+  EXPECT_THAT(writer.error().detail,
+              AllOf(HasSubstr("missing/runtime-"), HasSubstr("No such file")));
+}
+
+}  // namespace
+}  // namespace ringkernel::telemetry

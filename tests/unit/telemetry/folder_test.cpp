@@ -1,0 +1,136 @@
+#include "telemetry/folder.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "figures.hpp"
+#include "support/environment.hpp"
+#include "support/temp_folder.hpp"
+#include "telemetry/counters_writer.hpp"
+#include "telemetry/process.hpp"
+
+namespace ringkernel::telemetry {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ringkernel::testing::TempFolder;
+using ringkernel::testing::Variable;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(TelemetryFolder, IsInTheRuntimeFolderOrInSharedMemory) {
+  const fs::path fallback = "/dev/shm/ringkernel-" + std::to_string(geteuid());
+  {
+    const Variable variable("XDG_RUNTIME_DIR", "/run/user/4711");
+    EXPECT_EQ(telemetry_root(), "/run/user/4711/ringkernel");
+  }
+  for (const char* const useless : {"", "relative"}) {
+    const Variable variable("XDG_RUNTIME_DIR", useless);
+    EXPECT_EQ(telemetry_root(), fallback);
+  }
+}
+
+TEST(TelemetryFolder, IsMadeForThisUserAlone) {
+  const TempFolder folder;
+  const fs::path own = make_process_folder(folder.path() / "ringkernel").value();
+  EXPECT_EQ(own, folder.path() / "ringkernel" / std::to_string(getpid()));
+  EXPECT_EQ(fs::status(own).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(own.parent_path()).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(make_process_folder(folder.path() / "ringkernel").value(), own) << "it is there";
+}
+
+TEST(TelemetryFolder, ThatOthersMayOpenOrThatIsNoneIsRefused) {
+  const TempFolder folder;
+  const fs::path open = folder.path() / "open";
+  fs::create_directory(open);
+  fs::permissions(open, fs::perms::owner_all | fs::perms::others_read);
+  EXPECT_THAT(make_process_folder(open).error().detail,
+              AllOf(HasSubstr(open.string()), HasSubstr("open to other users")));
+  const fs::path file = folder.path() / "file";
+  std::ofstream(file) << "no folder";
+  EXPECT_THAT(make_process_folder(file).error().detail, HasSubstr("not a folder"));
+  const fs::path link = folder.path() / "link";
+  fs::create_directory(folder.path() / "target");
+  fs::create_symlink(folder.path() / "target", link);
+  EXPECT_THAT(make_process_folder(link).error().detail, HasSubstr("not a folder"));
+  EXPECT_THAT(make_process_folder(folder.path() / "a" / "b").error().detail,
+              HasSubstr("No such file"));
+}
+
+TEST(TelemetryFolder, ListsCountersFilesOnly) {
+  const TempFolder folder;
+  EXPECT_THAT(counters_files(folder.path() / "missing"), IsEmpty());
+  for (const char* const process : {"12", "7"}) {
+    fs::create_directory(folder.path() / process);
+    for (const char* const name : {"runtime-1.counters", "runtime-1.tmp", "other"})
+      std::ofstream(folder.path() / process / name) << "x";
+  }
+  EXPECT_THAT(counters_files(folder.path()),
+              ElementsAre(folder.path() / "12" / "runtime-1.counters",
+                          folder.path() / "7" / "runtime-1.counters"));
+}
+
+/// A file in `root` whose process is gone, made so long ago.
+fs::path left_behind(const fs::path& root, std::chrono::hours ago) {
+  int path_pipe[2];
+  EXPECT_EQ(pipe(path_pipe), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto folder = make_process_folder(root);
+    const auto writer = CountersWriter::create(*folder, 100ms);
+    const std::string path = (*writer)->path().string();
+    const bool told = write(path_pipe[1], path.data(), path.size()) > 0;
+    _exit(told ? 0 : 1);  // without its destructor, as if it had been killed
+  }
+  close(path_pipe[1]);
+  char buffer[4096];
+  const ssize_t bytes = read(path_pipe[0], buffer, sizeof buffer);
+  close(path_pipe[0]);
+  waitpid(child, nullptr, 0);
+  const fs::path path = std::string(buffer, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  fs::last_write_time(path, fs::file_time_type::clock::now() - ago);
+  return path;
+}
+
+TEST(TelemetryFolder, IsRidOfWhatIsOldAndNobodys) {
+  const TempFolder folder;
+  const fs::path old = left_behind(folder.path(), 25h);
+  const fs::path recent = left_behind(folder.path(), 23h);
+  const auto own =
+      CountersWriter::create(make_process_folder(folder.path()).value(), 100ms).value();
+  fs::last_write_time(own->path(), fs::file_time_type::clock::now() - 48h);
+  remove_old_files(folder.path());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(old.parent_path()));
+  EXPECT_TRUE(fs::exists(recent)) << "somebody may want to know what it died of";
+  EXPECT_TRUE(fs::exists(own->path())) << "its process runs";
+}
+
+TEST(TelemetryProcess, IsKnownByIdAndStart) {
+  const Process self = this_process();
+  EXPECT_TRUE(is_running(self));
+  EXPECT_FALSE(is_running({self.id, self.start + 1})) << "the id was used before";
+  const pid_t child = fork();
+  if (child == 0) pause();
+  Process other = self;
+  other.id = static_cast<std::uint64_t>(child);
+  EXPECT_FALSE(is_running({other.id, 0}));
+  kill(child, SIGKILL);
+  siginfo_t ended{};
+  waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  EXPECT_FALSE(is_running(other)) << "it has ended, though nobody has taken note";
+  waitpid(child, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace ringkernel::telemetry
