@@ -43,7 +43,7 @@ class Executor final : private Residency::Member {
            Kernel kernel) noexcept;
 
   bool try_returned() override;
-  void ask_to_leave(uint32_t slice) override;
+  bool try_ask_to_leave(uint32_t slice) override;
   bool was_told() override;
 
   Result<void> bind(uint64_t memory_bytes, uint64_t executor_offset);

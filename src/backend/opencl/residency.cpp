@@ -20,7 +20,7 @@ bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work
   for (Resident& resident : residents_) {
     if (staying + work_groups <= limit) break;
     if (resident.was_asked) continue;
-    resident.member->ask_to_leave(resident.slice);
+    if (!resident.member->try_ask_to_leave(resident.slice)) return false;
     resident.was_asked = true;
     if (resident.member->was_told()) staying -= resident.work_groups;
   }

@@ -21,7 +21,8 @@ class Residency {
     /// Whether all slices have returned. Must not wait for anybody who launches: false if unsure.
     virtual bool try_returned() = 0;
     /// Ends the slice when it has done one pass of its work, whatever is left. Does not wait.
-    virtual void ask_to_leave(std::uint32_t slice) = 0;
+    /// False: not asked, because what an earlier slice was asked with is still on its way.
+    [[nodiscard]] virtual bool try_ask_to_leave(std::uint32_t slice) = 0;
     /// Whether the slice can see that it was asked. Does not wait.
     virtual bool was_told() = 0;
 

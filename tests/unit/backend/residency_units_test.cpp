@@ -8,10 +8,15 @@ namespace {
 
 struct Member final : Residency::Member {
   bool try_returned() override { return returned; }
-  void ask_to_leave(std::uint32_t slice) override { asked_slice = slice; }
+  bool try_ask_to_leave(std::uint32_t slice) override {
+    if (!can_be_asked) return false;
+    asked_slice = slice;
+    return true;
+  }
   bool was_told() override { return true; }
 
   bool returned = false;
+  bool can_be_asked = true;
   std::uint32_t asked_slice = 0;
 };
 
@@ -54,6 +59,20 @@ TEST(Residency, AllOfThemMakeRoomForOneThatNeedsEveryUnit) {
   EXPECT_TRUE(residency.try_launch(widest, 8, limit, limit));
   EXPECT_EQ(first.asked_slice, 7u);
   EXPECT_EQ(returned.asked_slice, 0u) << "it is gone";
+}
+
+// What asked its last slice is still on its way: changed now, the word would be copied half.
+TEST(Residency, AsksAgainWhoeverCouldNotBeAsked) {
+  Residency residency;
+  Member resident;
+  Member waits;
+  EXPECT_TRUE(residency.try_launch(resident, 7, limit, limit));
+  resident.can_be_asked = false;
+  EXPECT_FALSE(residency.try_launch(waits, 8, 1, limit));
+  EXPECT_EQ(resident.asked_slice, 0u);
+  resident.can_be_asked = true;
+  EXPECT_TRUE(residency.try_launch(waits, 8, 1, limit));
+  EXPECT_EQ(resident.asked_slice, 7u);
 }
 
 }  // namespace
