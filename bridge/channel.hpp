@@ -31,6 +31,7 @@
 #include "bridge/clock.hpp"
 #include "bridge/executor.hpp"
 #include "bridge/holds.hpp"
+#include "bridge/latencies.hpp"
 #include "bridge/pending.hpp"
 #include "ring/consumer.hpp"
 #include "ring/producer.hpp"
@@ -67,6 +68,7 @@ struct ChannelLimits {
   std::uint32_t queue_max = 256;       ///< of these, waiting on the host for ring space
   Policy policy = Policy::block;
   std::uint64_t spin_ns = 50'000;  ///< how long a waiting thread polls before it sleeps
+  std::uint32_t sample_every = 0;  ///< messages for one whose way is timed; 0: no time is taken
 };
 
 /// Counters of the host side, all monotonic.
@@ -226,6 +228,15 @@ class Channel {
   [[nodiscard]] std::uint32_t in_flight() const noexcept { return pending_.in_use(); }
   [[nodiscard]] std::uint64_t queued() const noexcept { return queued_.load(); }
   [[nodiscard]] ChannelCounters counters() const noexcept;
+  /// Of messages that the device has answered; nullptr if no times are taken.
+  [[nodiscard]] const Latencies* latencies() const noexcept { return latencies_.get(); }
+  /// Those that have waited longest for their outcome, at most `count`, in order. Looks at every
+  /// slot. Empty if no times are taken.
+  struct InFlight {
+    MessageId id;
+    std::uint64_t accepted_ns;  ///< to a few milliseconds
+  };
+  [[nodiscard]] std::vector<InFlight> longest_in_flight(std::size_t count);
   [[nodiscard]] std::uint32_t payload_bytes_max() const noexcept { return payload_bytes_max_; }
 
  private:
@@ -243,6 +254,7 @@ class Channel {
     Completion* completion;
     MessageBuffer payload;
     Admission admission;
+    Stamp stamp;
   };
   struct WaitingReceiver {
     std::uint64_t ticket;
@@ -265,14 +277,22 @@ class Channel {
   using Ended = std::vector<std::pair<MessageId, Error>>;
 
   // channel_send.cpp; the send lock is held by the caller of those marked (send)
-  Result<rk_record_header*> claim_record(const Envelope& envelope);                      // (send)
-  void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id);  // (send)
-  void publish_records() noexcept;                                                       // (send)
-  Result<void> make_room(Ended& ended);                                                  // (send)
-  void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);           // (send)
-  std::size_t flush(std::uint64_t now_ns, Ended& ended);                                 // (send)
-  std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);     // (send)
-  bool drop_oldest(Ended& ended);                                                        // (send)
+  Result<rk_record_header*> claim_record(const Envelope& envelope);  // (send)
+  void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
+                     bool sampled);                                                   // (send)
+  void publish_records() noexcept;                                                    // (send)
+  Result<void> make_room(Ended& ended);                                               // (send)
+  void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);        // (send)
+  std::size_t flush(std::uint64_t now_ns, Ended& ended);                              // (send)
+  std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
+  bool drop_oldest(Ended& ended);                                                     // (send)
+  /// For the next message; `now_ns` is coarse.
+  Stamp stamp(std::uint64_t now_ns) noexcept {  // (send)
+    return sampler_.next() ? Stamp{clock_.now_ns(), true} : Stamp{now_ns, false};
+  }
+  [[nodiscard]] std::uint64_t coarse_ns() const noexcept {
+    return latencies_ != nullptr ? clock_.coarse_ns() : 0;
+  }
   /// Counts the message in. True if its deadline is the next one.
   bool accept(Receiver receiver, const Envelope& envelope) noexcept;  // (send)
   /// Whether the sender has to go on and launch a slice, without the lock; then it is counted in.
@@ -287,6 +307,8 @@ class Channel {
   void put_in_mailbox(Arrivals& arrivals);
   void lead(MessageId id, Timeout& timeout);  // (consume)
   void try_chores();
+  void note_reply(Slot& slot, std::uint64_t published_ns) noexcept;
+  void note_receipt(const Slot& slot) noexcept;
   void settle(Slot& slot, bool asleep);
   void end(MessageId id, const Error& error);
   void to_mailbox(std::span<const MessageId> ids);
@@ -298,6 +320,8 @@ class Channel {
   template <class Slots>
   Outcome take(MessageId id, Slots& slots) {
     Slot& slot = pending_.slot(id);
+    if (slot.replied_ns != 0) [[unlikely]]
+      note_receipt(slot);
     Outcome outcome = std::move(slot.outcome);
     slots.release(slot);
     return outcome;
@@ -320,9 +344,11 @@ class Channel {
   const std::uint32_t payload_bytes_max_;
   const std::uint32_t reply_bytes_max_;
   Atomics counters_;
+  const Latencies::Pointer latencies_;
 
   alignas(64) std::mutex send_mutex_;
   Producer producer_;
+  Sampler sampler_;
   std::map<std::int32_t, std::deque<Queued>, std::greater<>> queue_;
   std::list<Waiting> waiting_;
   std::uint64_t next_ticket_ = 1;
@@ -370,13 +396,14 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     const std::lock_guard lock(send_mutex_);
     RK_TRY(header, claim_record(envelope));
     if (header == nullptr) RK_TRY_VOID(make_room(ended));
-    id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted);
+    const Stamp now = stamp(coarse_ns());
+    id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now);
     if (!id) {
       if (header != nullptr) producer_.abort();
     } else if (header != nullptr) {
       deadline_lowered = accept(receiver, envelope);
       write(reinterpret_cast<std::byte*>(header + 1));
-      commit_record(header, envelope, *id);
+      commit_record(header, envelope, *id, now.sampled);
       publish_records();
     } else {
       deadline_lowered = accept(receiver, envelope);
@@ -420,17 +447,19 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
       if (!index) break;
       slots[taken] = *index;
     }
+    const std::uint64_t now_ns = coarse_ns();
     for (; accepted < taken; ++accepted) {
       const Result<const Envelope*> envelope = describe(accepted);
       Result<rk_record_header*> header =
           envelope ? claim_record(**envelope) : Result<rk_record_header*>(envelope.error());
       if (!header) result = header.error();
       if (!header || *header == nullptr) break;
-      const MessageId id =
-          pending_.arm(slots[accepted], Receiver::mailbox, (*envelope)->deadline_ns, nullptr);
+      const Stamp now = stamp(now_ns);
+      const MessageId id = pending_.arm(slots[accepted], Receiver::mailbox,
+                                        (*envelope)->deadline_ns, nullptr, false, now);
       deadline_lowered |= accept(Receiver::mailbox, **envelope);
       write(accepted, reinterpret_cast<std::byte*>(*header + 1));
-      commit_record(*header, **envelope, id);
+      commit_record(*header, **envelope, id, now.sampled);
     }
     if (accepted != 0) {
       publish_records();

@@ -1,4 +1,6 @@
-// What a channel wants done now and then: queues moved, deadlines watched, the device looked at.
+// What a channel wants done now and then: queues moved, deadlines watched, the device looked at;
+// and its figures.
+#include <algorithm>
 #include <utility>
 
 #include "bridge/channel.hpp"
@@ -127,6 +129,24 @@ ChannelCounters Channel::counters() const noexcept {
           load(counters_.dropped),
           load(counters_.expired),
           load(counters_.cancelled)};
+}
+
+std::vector<Channel::InFlight> Channel::longest_in_flight(std::size_t count) {
+  std::vector<InFlight> found;
+  if (latencies_ == nullptr) return found;
+  const auto longest_first = [](const InFlight& a, const InFlight& b) {
+    return a.accepted_ns < b.accepted_ns;
+  };
+  // The `count` longest so far are a heap with the shortest of them on top.
+  pending_.for_each_armed([&](MessageId id, const Slot& slot) {
+    found.push_back({id, slot.accepted_ns.load(std::memory_order_relaxed)});  // a figure
+    std::ranges::push_heap(found, longest_first);
+    if (found.size() <= count) return;
+    std::ranges::pop_heap(found, longest_first);
+    found.pop_back();
+  });
+  std::ranges::sort_heap(found, longest_first);
+  return found;
 }
 
 }  // namespace ringkernel::bridge

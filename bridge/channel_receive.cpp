@@ -26,6 +26,11 @@ constexpr std::chrono::microseconds start_pause{20};
 /// Polls of a waiter that found somebody else leading, before it sleeps.
 constexpr std::uint32_t follower_polls = 64;
 
+/// Zero if a device has spoiled the times.
+std::uint64_t span_ns(std::uint64_t from_ns, std::uint64_t to_ns) noexcept {
+  return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
 std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_ns) {
   return std::chrono::nanoseconds(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
 }
@@ -88,12 +93,28 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
     std::copy_n(reinterpret_cast<const std::byte*>(&header + 1), header.payload_bytes,
                 outcome.payload.data());
   }
+  if (header.timestamp_ns != 0 && slot->sampled.load(std::memory_order_relaxed)) [[unlikely]]
+    note_reply(*slot, header.timestamp_ns);
   // Counted first: whoever has the outcome finds it in the figures.
   bump(outcome.error ? counters_.faulted : counters_.replied);
   if (slot->receiver.load(std::memory_order_relaxed) == Receiver::mailbox)  // acquired by claim
     arrivals.ids[arrivals.count++] = outcome.id;
   else
     settle(*slot, asleep);
+}
+
+void Channel::note_reply(Slot& slot, std::uint64_t published_ns) noexcept {
+  slot.replied_ns = clock_.now_ns();
+  // relaxed: claim has acquired the slot
+  latencies_->host_queue.record(
+      span_ns(slot.accepted_ns.load(std::memory_order_relaxed), published_ns));
+  latencies_->device.record(span_ns(published_ns, slot.replied_ns));
+}
+
+void Channel::note_receipt(const Slot& slot) noexcept {
+  const std::uint64_t now_ns = clock_.now_ns();
+  latencies_->delivery.record(span_ns(slot.replied_ns, now_ns));
+  latencies_->total.record(span_ns(slot.accepted_ns.load(std::memory_order_relaxed), now_ns));
 }
 
 void Channel::settle(Slot& slot, bool asleep) {

@@ -25,7 +25,9 @@ Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input
       pending_(limits.in_flight_max),
       payload_bytes_max_(payload_limit(input)),
       reply_bytes_max_(payload_limit(output)),
+      latencies_(limits.sample_every != 0 ? Latencies::make() : nullptr),
       producer_(input),
+      sampler_(limits.sample_every),
       consumer_(output) {}
 
 Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
@@ -45,7 +47,8 @@ Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
   return header;
 }
 
-void Channel::commit_record(rk_record_header* header, const Envelope& envelope, MessageId id) {
+void Channel::commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
+                            bool sampled) {
   header->kind = RK_RECORD_REQUEST;
   header->flags = 0;
   header->correlation_id = id;
@@ -56,7 +59,7 @@ void Channel::commit_record(rk_record_header* header, const Envelope& envelope, 
   header->reply_bytes = envelope.reply_bytes;
   header->fault = 0;
   header->fault_detail = 0;
-  header->timestamp_ns = 0;
+  header->timestamp_ns = sampled ? clock_.now_ns() : 0;
   header->reserved = 0;
   if (envelope.hold != nullptr) [[unlikely]]
     holds_.add(id, envelope.hold);
@@ -141,7 +144,9 @@ std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
       if (header == nullptr) break;
       std::copy_n(next.payload.data(), next.payload.size(),
                   reinterpret_cast<std::byte*>(header + 1));
-      commit_record(header, next.envelope, next.id);
+      // relaxed: this thread, or one before with (send), has armed the slot
+      const bool sampled = pending_.slot(next.id).sampled.load(std::memory_order_relaxed);
+      commit_record(header, next.envelope, next.id, sampled);
       publish_records();
     }
     ++left;
@@ -165,7 +170,7 @@ std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>&
       std::optional<MessageId> id;
       if (!full && queued_.load() - waiting_.size() < limits_.queue_max)
         id = pending_.acquire(next->receiver, next->envelope.deadline_ns, next->completion,
-                              next->envelope.assisted);
+                              next->envelope.assisted, next->stamp);
       if (!id) {
         full = true;  // nobody overtakes, but whose time is up leaves
         ++next;
@@ -192,8 +197,8 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
     admission(close_reason_);  // written once, before closed_
     return ticket;
   }
-  waiting_.push_back(
-      {ticket, envelope, receiver, completion, std::move(payload), std::move(admission)});
+  waiting_.push_back({ticket, envelope, receiver, completion, std::move(payload),
+                      std::move(admission), stamp(coarse_ns())});
   queued_.fetch_add(1);
   const bool deadline_lowered = lower_next_deadline(envelope.deadline_ns);
   lock.unlock();

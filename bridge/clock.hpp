@@ -1,8 +1,10 @@
 /// Time as the bridge sees it, so that it can be run on a virtual clock.
 ///
-/// Threading: `now_ns` from any thread.
+/// Threading: clocks from any thread.
 /// Units: nanoseconds since an arbitrary start, monotonic.
 #pragma once
+
+#include <time.h>
 
 #include <chrono>
 #include <cstdint>
@@ -36,6 +38,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual std::uint64_t now_ns() const noexcept = 0;
+  /// The same time as of a few milliseconds ago at most, for a fifth of the cost.
+  [[nodiscard]] virtual std::uint64_t coarse_ns() const noexcept { return now_ns(); }
 };
 
 /// The host's monotonic clock.
@@ -45,6 +49,13 @@ class SteadyClock final : public Clock {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                           std::chrono::steady_clock::now().time_since_epoch())
                                           .count());
+  }
+  [[nodiscard]] std::uint64_t coarse_ns() const noexcept override {
+    constexpr std::uint64_t ns_per_second = 1'000'000'000;
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // steady_clock is CLOCK_MONOTONIC
+    return static_cast<std::uint64_t>(now.tv_sec) * ns_per_second +
+           static_cast<std::uint64_t>(now.tv_nsec);
   }
 };
 

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/latencies.hpp"
 #include "ringkernel/limits.hpp"
 #include "ringkernel/message_buffer.hpp"
 #include "ringkernel/result.hpp"
@@ -63,7 +64,10 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> deadline_ns{0};
   std::atomic<Receiver> receiver{Receiver::waiter};
   std::atomic<bool> assisted{false};  // counted in Channel::assisted_; who takes it, uncounts
-  std::uint32_t next_free = 0;        // while it is free
+  std::atomic<bool> sampled{false};
+  std::atomic<std::uint64_t> accepted_ns{0};  // Stamp; atomic for a look at what is in flight
+  std::uint64_t replied_ns = 0;               // of one that is sampled: its reply was found; or 0
+  std::uint32_t next_free = 0;                // while it is free
   Completion* completion = nullptr;
   std::binary_semaphore wake_up{0};
   Outcome outcome;
@@ -80,14 +84,16 @@ class Pending {
   /// A slot for a message that is about to become visible; nullopt if all are taken. One thread at
   /// a time (the channel's send lock).
   [[nodiscard]] std::optional<MessageId> acquire(Receiver receiver, std::uint64_t deadline_ns,
-                                                 Completion* completion, bool assisted = false);
+                                                 Completion* completion, bool assisted = false,
+                                                 Stamp stamp = {});
 
   /// The two halves of `acquire`, for a batch that first takes its slots and then fills them: the
   /// index of a slot that is the caller's, and the message's id in it. An unused index is given
   /// back. All three one thread at a time, as `acquire`.
   [[nodiscard]] std::optional<std::uint32_t> take_index();
   [[nodiscard]] MessageId arm(std::uint32_t index, Receiver receiver, std::uint64_t deadline_ns,
-                              Completion* completion, bool assisted = false) noexcept;
+                              Completion* completion, bool assisted = false,
+                              Stamp stamp = {}) noexcept;
   void give_back(std::uint32_t index) noexcept { give_back(index, index); }
 
   /// Whether `acquire` would find a slot; holds until the next `acquire`.
@@ -179,10 +185,11 @@ class Pending {
 // What every message passes through: inline, because each does hardly more than a function call.
 
 inline std::optional<MessageId> Pending::acquire(Receiver receiver, std::uint64_t deadline_ns,
-                                                 Completion* completion, bool assisted) {
+                                                 Completion* completion, bool assisted,
+                                                 Stamp stamp) {
   const auto index = take_index();
   if (!index) return std::nullopt;
-  return arm(*index, receiver, deadline_ns, completion, assisted);
+  return arm(*index, receiver, deadline_ns, completion, assisted, stamp);
 }
 
 inline std::optional<std::uint32_t> Pending::take_index() {
@@ -199,11 +206,14 @@ inline std::optional<std::uint32_t> Pending::take_index() {
 }
 
 inline MessageId Pending::arm(std::uint32_t index, Receiver receiver, std::uint64_t deadline_ns,
-                              Completion* completion, bool assisted) noexcept {
+                              Completion* completion, bool assisted, Stamp stamp) noexcept {
   Slot& slot = slots_[index];
   slot.receiver.store(receiver, std::memory_order_relaxed);  // published by the word below
   slot.deadline_ns.store(deadline_ns, std::memory_order_relaxed);
   slot.assisted.store(assisted, std::memory_order_relaxed);
+  slot.sampled.store(stamp.sampled, std::memory_order_relaxed);
+  slot.accepted_ns.store(stamp.accepted_ns, std::memory_order_relaxed);
+  slot.replied_ns = 0;
   slot.completion = completion;
   const std::uint64_t generation = (slot.word.load(std::memory_order_relaxed) >> 8) + 1;
   // release: the slot's fields; pairs with the acquire in claim and for_each_armed

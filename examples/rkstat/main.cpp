@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "reading.hpp"
 #include "telemetry/folder.hpp"
@@ -15,17 +17,64 @@
 namespace {
 
 constexpr const char* clear_screen = "\x1b[H\x1b[2J";
+constexpr int usage_error = 64;  // beyond those that tell the health
 
-enum class Format : std::uint8_t { text, json, prometheus };
+/// What is to be shown, and how.
+struct View {
+  enum class Kind : std::uint8_t { screen, kernel, errors, backlog, calls, json, prometheus };
+  Kind kind = Kind::screen;
+  std::string kernel;
+  bool as_json = false;
+  bool as_prometheus = false;
 
-void print(Format format, const std::vector<rkstat::Reading>& now,
-           const std::vector<rkstat::Reading>& before) {
-  switch (format) {
-    case Format::text: fmt::print("{}", rkstat::render_text(now, before)); break;
-    case Format::json: fmt::print("{}", rkstat::render_json(now, before)); break;
-    case Format::prometheus: fmt::print("{}", rkstat::render_prometheus(now)); break;
+  [[nodiscard]] bool has_rates() const {
+    return kind != Kind::prometheus && kind != Kind::errors && kind != Kind::calls;
   }
+  [[nodiscard]] bool is_for_people() const {
+    return kind != Kind::json && kind != Kind::prometheus;
+  }
+};
+
+std::string render(const View& view, const std::vector<rkstat::Reading>& now,
+                   const std::vector<rkstat::Reading>& before) {
+  switch (view.kind) {
+    case View::Kind::screen: break;
+    case View::Kind::kernel: {
+      std::string text = rkstat::render_kernel(now, before, view.kernel);
+      return text.empty() ? fmt::format("no kernel '{}'\n", view.kernel) : text;
+    }
+    case View::Kind::errors: return rkstat::render_errors(now);
+    case View::Kind::backlog: return rkstat::render_backlog(now, before);
+    case View::Kind::calls: return rkstat::render_calls(now);
+    case View::Kind::json: return rkstat::render_json(now, before);
+    case View::Kind::prometheus: return rkstat::render_prometheus(now);
+  }
+  return rkstat::render_text(now, before);
+}
+
+void print(const View& view, const std::vector<rkstat::Reading>& now,
+           const std::vector<rkstat::Reading>& before) {
+  fmt::print("{}", render(view, now, before));
   std::fflush(stdout);
+}
+
+/// The commands and formats, each of which makes `view` its own.
+void add_views(CLI::App& app, View& view) {
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  const auto choose = [&view](View::Kind kind) { return [&view, kind] { view.kind = kind; }; };
+  CLI::App* const kernel = app.add_subcommand("kernel", "One ring kernel, with its latencies");
+  kernel->add_option("name", view.kernel, "Its id")->required();
+  kernel->callback(choose(View::Kind::kernel));
+  app.add_subcommand("errors", "What went wrong, the latest first")
+      ->callback(choose(View::Kind::errors));
+  app.add_subcommand("backlog", "Where messages wait, most of them first")
+      ->callback(choose(View::Kind::backlog));
+  app.add_subcommand("calls", "Messages in flight, the oldest first")
+      ->callback(choose(View::Kind::calls));
+  CLI::Option* const json =
+      app.add_flag("--json", view.as_json, "Print everything as JSON, one line for each look");
+  app.add_flag("--prometheus", view.as_prometheus, "Print Prometheus' text format")->excludes(json);
 }
 
 }  // namespace
@@ -35,8 +84,7 @@ int main(int argument_count, char** arguments) {
   std::string root = ringkernel::telemetry::telemetry_root().string();
   double interval_s = 0.3;
   double watch_s = 0;
-  bool as_json = false;
-  bool as_prometheus = false;
+  View view;
   app.add_option("--root", root, "Folder of the counters files")->capture_default_str();
   app.add_option("--interval", interval_s,
                  "Seconds between the two looks that rates are of; 0: none")
@@ -44,25 +92,30 @@ int main(int argument_count, char** arguments) {
       ->capture_default_str();
   app.add_option("--watch", watch_s, "Go on, with a look every so many seconds")
       ->check(CLI::Range(0.1, 3600.0));
-  CLI::Option* const json = app.add_flag("--json", as_json, "Print JSON, one line for each look");
-  app.add_flag("--prometheus", as_prometheus, "Print Prometheus' text format")->excludes(json);
+  add_views(app, view);
   CLI11_PARSE(app, argument_count, arguments);
+  if (view.as_json || view.as_prometheus) {
+    if (!app.get_subcommands().empty()) {
+      fmt::print(stderr, "rkstat: --json and --prometheus show everything: without a command\n");
+      return usage_error;
+    }
+    view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
+  }
 
-  const Format format = as_json ? Format::json : as_prometheus ? Format::prometheus : Format::text;
   std::vector<rkstat::Reading> before;
-  if (interval_s > 0 && format != Format::prometheus) {
+  if (interval_s > 0 && view.has_rates()) {
     before = rkstat::read_all(root);
     std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
   }
   std::vector<rkstat::Reading> now = rkstat::read_all(root);
   while (watch_s > 0) {
-    if (format == Format::text && isatty(STDOUT_FILENO) != 0) fmt::print("{}", clear_screen);
-    print(format, now, before);
+    if (view.is_for_people() && isatty(STDOUT_FILENO) != 0) fmt::print("{}", clear_screen);
+    print(view, now, before);
     if (std::ferror(stdout) != 0) break;  // nobody reads any more
     std::this_thread::sleep_for(std::chrono::duration<double>(watch_s));
     before = std::move(now);
     now = rkstat::read_all(root);
   }
-  print(format, now, before);
+  print(view, now, before);
   return rkstat::exit_code(now);
 }

@@ -5,6 +5,7 @@
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_writer.hpp"
 #include "telemetry/folder.hpp"
+#include "telemetry/latency.hpp"
 #include "telemetry/process.hpp"
 
 namespace rkstat {
@@ -44,7 +45,11 @@ Reading read(const std::filesystem::path& path) {
   reading.created = reader->created();
   reading.kernels_missing = reader->kernels_missing();
   reading.runtime = reader->runtime();
-  reading.kernels = reader->kernels();
+  for (rk::telemetry::PublishedKernel& kernel : reader->kernels()) {
+    std::shared_ptr<const rk::Histogram> latency = reader->latency(kernel);
+    reading.kernels.push_back({std::move(kernel), std::move(latency)});
+  }
+  reading.errors = reader->errors();
   std::ranges::sort(reading.kernels, {},
                     [](const KernelReading& kernel) { return kernel.metrics.id; });
   if (!rk::telemetry::is_running(reader->process())) {
@@ -57,6 +62,13 @@ Reading read(const std::filesystem::path& path) {
     reading.health = Health::running;
   }
   return reading;
+}
+
+/// The same ring kernel in an earlier reading of its runtime.
+const KernelReading* earlier(const KernelReading& now, const Reading* before) {
+  if (before == nullptr) return nullptr;
+  const auto found = std::ranges::find(before->kernels, now.number, &KernelReading::number);
+  return found == before->kernels.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -81,17 +93,24 @@ const Reading* earlier(const std::vector<Reading>& readings, const Reading& now)
 }
 
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
-  if (before == nullptr) return std::nullopt;
-  const auto found = std::ranges::find_if(before->kernels, [&](const KernelReading& kernel) {
-    return kernel.metrics.id == now.metrics.id;
-  });
-  if (found == before->kernels.end()) return std::nullopt;
-  // Not published anew: nothing has happened. Fewer than before: another kernel with this id.
+  const KernelReading* const found = earlier(now, before);
+  if (found == nullptr) return std::nullopt;
   const std::uint64_t messages = now.metrics.messages_out - found->metrics.messages_out;
-  if (now.published_ns <= found->published_ns) return 0.0;
-  if (now.metrics.messages_out < found->metrics.messages_out) return std::nullopt;
+  if (now.published_ns <= found->published_ns) return 0.0;  // nothing has happened
   return static_cast<double>(messages) * 1e9 /
          static_cast<double>(now.published_ns - found->published_ns);
+}
+
+rk::LatencySummary recent_latency(const KernelReading& now, const Reading* before) {
+  if (now.latency == nullptr) return {};
+  const KernelReading* const found = earlier(now, before);
+  if (found == nullptr || found->latency == nullptr) return rk::telemetry::summarize(*now.latency);
+  return rk::telemetry::summarize(*now.latency, *found->latency);
+}
+
+std::uint64_t moment_ns(const Reading& reading) {
+  const auto age_ns = static_cast<std::uint64_t>(reading.heartbeat_age.count());
+  return rk::telemetry::monotonic_ns() - (reading.health == Health::running ? 0 : age_ns);
 }
 
 std::string_view name(Health health) {

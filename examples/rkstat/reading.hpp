@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,9 @@
 
 namespace rkstat {
 
-using KernelReading = ringkernel::telemetry::Published<ringkernel::KernelMetrics>;
+struct KernelReading : ringkernel::telemetry::PublishedKernel {
+  std::shared_ptr<const ringkernel::Histogram> latency;  ///< nullptr: it was gone by then
+};
 
 enum class Health : std::uint8_t {
   running,
@@ -35,6 +38,7 @@ struct Reading {
   std::uint64_t kernels_missing = 0;
   std::optional<ringkernel::telemetry::Published<ringkernel::RuntimeMetrics>> runtime;
   std::vector<KernelReading> kernels;  // in order of their ids
+  std::vector<ringkernel::ErrorRecord> errors;
 };
 
 /// In order of their names.
@@ -43,6 +47,13 @@ struct Reading {
 /// Replies a second between two readings; nothing without an earlier one.
 [[nodiscard]] std::optional<double> messages_per_second(const KernelReading& now,
                                                         const Reading* before);
+
+/// Of the messages between two readings; without an earlier one, of all.
+[[nodiscard]] ringkernel::LatencySummary recent_latency(const KernelReading& now,
+                                                        const Reading* before);
+
+/// The moment that ages in a reading are reckoned from: now, or the last sign of life of the dead.
+[[nodiscard]] std::uint64_t moment_ns(const Reading& reading);
 
 /// The earlier reading that the rates of `now` are over, or nullptr: who does not run has none.
 [[nodiscard]] const Reading* earlier(const std::vector<Reading>& readings, const Reading& now);
@@ -57,6 +68,14 @@ struct Reading {
                                       const std::vector<Reading>& before);
 [[nodiscard]] std::string render_json(const std::vector<Reading>& readings,
                                       const std::vector<Reading>& before);
+/// One ring kernel, of whichever runtimes have one with this id; empty if none does.
+[[nodiscard]] std::string render_kernel(const std::vector<Reading>& readings,
+                                        const std::vector<Reading>& before, std::string_view id);
+/// What went wrong, what waits where, and messages in flight; those that matter most first.
+[[nodiscard]] std::string render_errors(const std::vector<Reading>& readings);
+[[nodiscard]] std::string render_backlog(const std::vector<Reading>& readings,
+                                         const std::vector<Reading>& before);
+[[nodiscard]] std::string render_calls(const std::vector<Reading>& readings);
 /// Prometheus' text format 0.0.4.
 [[nodiscard]] std::string render_prometheus(const std::vector<Reading>& readings);
 

@@ -8,6 +8,12 @@ namespace {
 namespace json = boost::json;
 namespace rk = ringkernel;
 
+json::object to_json(const rk::LatencySummary& of) {
+  return {{"count", of.count},   {"sum_ns", of.sum_ns}, {"p50_ns", of.p50_ns},
+          {"p90_ns", of.p90_ns}, {"p99_ns", of.p99_ns}, {"p999_ns", of.p999_ns},
+          {"max_ns", of.max_ns}};
+}
+
 json::object to_json(const KernelReading& kernel, const Reading* before) {
   const rk::KernelMetrics& metrics = kernel.metrics;
   json::object object{{"id", metrics.id},
@@ -15,7 +21,13 @@ json::object to_json(const KernelReading& kernel, const Reading* before) {
                       {"state", rk::name(metrics.status)},
                       {"published_ns", kernel.published_ns}};
 #define RK_KERNEL_FIGURE(name, kind, help) object[#name] = metrics.name;
+#define RK_KERNEL_LATENCY(name, help) object[#name] = to_json(metrics.name);
 #include "telemetry/figures.def"
+  json::array calls;
+  for (const rk::CallInFlight& call : kernel.calls)
+    calls.push_back(json::object{{"message", call.message}, {"age_ns", call.age_ns}});
+  object["calls"] = std::move(calls);
+  if (before != nullptr) object["latency_just_now"] = to_json(recent_latency(kernel, before));
   if (const auto rate = messages_per_second(kernel, before)) object["messages_per_second"] = *rate;
   return object;
 }
@@ -44,6 +56,15 @@ json::object to_json(const Reading& reading, const Reading* before) {
   json::array kernels;
   for (const KernelReading& kernel : reading.kernels) kernels.push_back(to_json(kernel, before));
   object["kernels"] = std::move(kernels);
+  json::array errors;
+  for (const rk::ErrorRecord& error : reading.errors)
+    errors.push_back(json::object{{"kernel", error.kernel},
+                                  {"code", error.code},
+                                  {"text", error.text},
+                                  {"count", error.count},
+                                  {"first_ns", error.first_ns},
+                                  {"last_ns", error.last_ns}});
+  object["errors"] = std::move(errors);
   return object;
 }
 

@@ -22,7 +22,18 @@ std::string escaped(std::string_view value) {
   return text;
 }
 
-enum class Kind : std::uint8_t { counter, gauge };
+constexpr double ns_per_second = 1e9;
+
+enum class Kind : std::uint8_t { counter, gauge, summary };
+
+std::string_view type_name(Kind kind) {
+  switch (kind) {
+    case Kind::counter: return "counter";
+    case Kind::gauge: return "gauge";
+    case Kind::summary: break;
+  }
+  return "summary";
+}
 
 /// One metric: its head, then a line for each sample that `samples` gives.
 class Family {
@@ -30,8 +41,7 @@ class Family {
   Family(std::string& text, std::string_view name, Kind kind, std::string_view help)
       : text_(text),
         name_(fmt::format("ringkernel_{}{}", name, kind == Kind::counter ? "_total" : "")) {
-    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name_, help,
-                         kind == Kind::counter ? "counter" : "gauge");
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name_, help, type_name(kind));
   }
 
   void add(const std::string& labels, double value) {
@@ -39,6 +49,18 @@ class Family {
   }
   void add(const std::string& labels, std::uint64_t value) {
     text_ += fmt::format("{}{{{}}} {}\n", name_, labels, value);
+  }
+  /// Of a summary.
+  void add(const std::string& labels, const rk::LatencySummary& latency) {
+    const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / ns_per_second; };
+    if (latency.count != 0) {
+      add(labels + ",quantile=\"0.5\"", seconds(latency.p50_ns));
+      add(labels + ",quantile=\"0.9\"", seconds(latency.p90_ns));
+      add(labels + ",quantile=\"0.99\"", seconds(latency.p99_ns));
+      add(labels + ",quantile=\"0.999\"", seconds(latency.p999_ns));
+    }
+    text_ += fmt::format("{}_sum{{{}}} {}\n", name_, labels, seconds(latency.sum_ns));
+    text_ += fmt::format("{}_count{{{}}} {}\n", name_, labels, latency.count);
   }
 
  private:
@@ -53,6 +75,24 @@ std::string labels_of(const Reading& reading) {
 std::string labels_of(const Reading& reading, const rk::KernelMetrics& kernel) {
   return fmt::format("{},kernel=\"{}\",program=\"{}\"", labels_of(reading), escaped(kernel.id),
                      escaped(kernel.program));
+}
+
+/// Times are in seconds there.
+void add_kernel_figure(std::string& text, std::string_view name, Kind kind, std::string_view help,
+                       const std::vector<Reading>& readings,
+                       std::uint64_t rk::KernelMetrics::*figure) {
+  constexpr std::string_view ns = "_ns";
+  const bool is_time = name.ends_with(ns);
+  if (is_time) name.remove_suffix(ns.size());
+  Family family(text, fmt::format("kernel_{}{}", name, is_time ? "_seconds" : ""), kind, help);
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels) {
+      const std::string labels = labels_of(reading, kernel.metrics);
+      if (is_time)
+        family.add(labels, static_cast<double>(kernel.metrics.*figure) / ns_per_second);
+      else
+        family.add(labels, kernel.metrics.*figure);
+    }
 }
 
 template <class Value>
@@ -92,14 +132,31 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
                 std::uint64_t{1});
 }
 
+/// The code's own words, without what is different each time.
+std::string kind_of(const rk::ErrorRecord& error) {
+  return error.text.substr(0, error.text.find(':'));
+}
+
+void add_errors(std::string& text, const std::vector<Reading>& readings) {
+  Family errors(text, "kernel_errors", Kind::counter, "Errors of one kind");
+  for (const Reading& reading : readings)
+    for (const rk::ErrorRecord& error : reading.errors)
+      errors.add(fmt::format("{},kernel=\"{}\",code=\"{}\",error=\"{}\"", labels_of(reading),
+                             escaped(error.kernel), error.code, escaped(kind_of(error))),
+                 error.count);
+}
+
 }  // namespace
 
 std::string render_prometheus(const std::vector<Reading>& readings) {
   std::string text;
   add_health(text, readings);
-#define RK_KERNEL_FIGURE(name, kind, help)                               \
-  add_kernels(Family(text, "kernel_" #name, Kind::kind, help), readings, \
+  add_errors(text, readings);
+#define RK_KERNEL_LATENCY(name, help)                                                  \
+  add_kernels(Family(text, "kernel_" #name "_seconds", Kind::summary, help), readings, \
               [](const rk::KernelMetrics& metrics) { return metrics.name; });
+#define RK_KERNEL_FIGURE(name, kind, help) \
+  add_kernel_figure(text, #name, Kind::kind, help, readings, &rk::KernelMetrics::name);
 #define RK_RUNTIME_FIGURE(name, kind, help)                     \
   add_runtimes(Family(text, #name, Kind::kind, help), readings, \
                [](const rk::RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reading.hpp"
+#include "text.hpp"
 
 namespace rkstat {
 namespace {
@@ -11,49 +12,23 @@ namespace rk = ringkernel;
 
 constexpr std::size_t id_width_max = 24;
 
-double seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-/// Binary multiples, three digits.
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  const int decimals = unit == 0 || value >= 100 ? 0 : 1;
-  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
-}
-
-std::string percent_text(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "-";
-  return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-std::string rate_text(std::optional<double> rate) {
-  return rate ? fmt::format("{:.0f}", *rate) : "-";
-}
-
-/// Cut off in the middle where it is long: ends differ more often than middles.
-std::string short_id(const std::string& id, std::size_t width) {
-  if (id.size() <= width) return id;
-  const std::size_t tail = (width - 2) / 2;
-  return id.substr(0, width - 2 - tail) + ".." + id.substr(id.size() - tail);
-}
+/// A percentile, of which zero means that nothing was measured.
+std::string p_text(std::uint64_t ns) { return ns == 0 ? "-" : duration_text(ns); }
 
 void append_kernels(std::string& text, const Reading& reading, const Reading* before) {
   std::size_t width = 6;
   for (const KernelReading& kernel : reading.kernels)
     width = std::max(width, std::min(kernel.metrics.id.size(), id_width_max));
-  text += fmt::format("  {:<{}}  {:<8} {:<11} {:>9} {:>12} {:>8} {:>9} {:>7} {:>6} {:>6}\n",
-                      "KERNEL", width, "PROGRAM", "STATE", "MSG/S", "REPLIED", "FAILED",
-                      "IN FLIGHT", "QUEUED", "IN", "OUT");
+  constexpr const char* line =
+      "  {:<{}}  {:<8} {:<11} {:>9} {:>8} {:>8} {:>12} {:>8} {:>9} {:>7} {:>6} {:>6}\n";
+  text += fmt::format(line, "KERNEL", width, "PROGRAM", "STATE", "MSG/S", "P50", "P99", "REPLIED",
+                      "FAILED", "IN FLIGHT", "QUEUED", "IN", "OUT");
   for (const KernelReading& kernel : reading.kernels) {
     const rk::KernelMetrics& of = kernel.metrics;
-    text += fmt::format("  {:<{}}  {:<8} {:<11} {:>9} {:>12} {:>8} {:>9} {:>7} {:>6} {:>6}\n",
-                        short_id(of.id, width), width, of.program, rk::name(of.status),
-                        rate_text(messages_per_second(kernel, before)), of.replied, of.failed,
-                        of.in_flight, of.queued,
+    const rk::LatencySummary latency = recent_latency(kernel, before);
+    text += fmt::format(line, short_id(of.id, width), width, of.program, rk::name(of.status),
+                        rate_text(messages_per_second(kernel, before)), p_text(latency.p50_ns),
+                        p_text(latency.p99_ns), of.replied, of.failed, of.in_flight, of.queued,
                         percent_text(of.input_ring_used_bytes, of.input_ring_bytes),
                         percent_text(of.output_ring_used_bytes, of.output_ring_bytes));
   }
@@ -76,6 +51,9 @@ void append(std::string& text, const Reading& reading, const Reading* before) {
                     bytes_text(of.arena_free_bytes), of.tensors, bytes_text(of.tensor_bytes));
   }
   if (!reading.kernels.empty()) append_kernels(text, reading, before);
+  if (reading.runtime && reading.runtime->metrics.errors != 0)
+    text += fmt::format("  {} errors of {} kinds: rkstat errors\n", reading.runtime->metrics.errors,
+                        reading.errors.size());
   if (reading.kernels_missing != 0)
     text +=
         fmt::format("  and {} kernels that found no place in the file\n", reading.kernels_missing);

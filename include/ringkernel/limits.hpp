@@ -36,6 +36,9 @@ inline constexpr std::size_t tensors_max = std::size_t{1} << 16;
 inline constexpr std::uint32_t verifier_depth_max = 16;
 inline constexpr std::uint32_t verifier_tables_max = 1000;
 
+/// Kinds of errors that a runtime tells apart (RingKernelRuntime::errors).
+inline constexpr std::size_t errors_max = 256;
+
 /// Characters in the id of a ring kernel.
 inline constexpr std::size_t kernel_id_length_max = 128;
 

@@ -118,6 +118,10 @@ class RingKernelRuntime {
   [[nodiscard]] Result<KernelStatus> status(std::string_view id) const;
   [[nodiscard]] Result<KernelMetrics> metrics(std::string_view id) const;
   [[nodiscard]] RuntimeMetrics metrics() const;
+  /// What went wrong so far, in the order in which it first did, of kernels that are gone too:
+  /// outcomes of messages, refusals, lifecycle. At most `errors_max` kinds; a receiver that waits
+  /// in vain and a cancellation are no errors.
+  [[nodiscard]] std::vector<ErrorRecord> errors() const;
 
   // --- resident tensors (tensor_handle.hpp, docs/TENSORS.md) ----------------------------------
 

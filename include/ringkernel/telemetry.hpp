@@ -20,6 +20,19 @@ enum class KernelStatus : std::uint8_t {
 
 [[nodiscard]] const char* name(KernelStatus status) noexcept;
 
+/// How long something took, to less than a hundredth (what took over an hour: as an hour). A
+/// percentile is the shortest duration that so many per cent did not exceed; all zero: nothing was
+/// measured.
+struct LatencySummary {
+  std::uint64_t count = 0;
+  std::uint64_t sum_ns = 0;
+  std::uint64_t p50_ns = 0;
+  std::uint64_t p90_ns = 0;
+  std::uint64_t p99_ns = 0;
+  std::uint64_t p999_ns = 0;
+  std::uint64_t max_ns = 0;
+};
+
 struct KernelMetrics {
   std::string id;
   std::string program;
@@ -46,6 +59,31 @@ struct KernelMetrics {
   std::uint64_t input_ring_used_bytes = 0;
   std::uint64_t output_ring_bytes = 0;  ///< capacity
   std::uint64_t output_ring_used_bytes = 0;
+  /// Since the message that has waited longest for its outcome was accepted, to a few milliseconds;
+  /// 0: none does, or no times are taken.
+  std::uint64_t oldest_call_age_ns = 0;
+  // Of messages that the device has answered, one in RuntimeOptions::latency_sampling.
+  LatencySummary latency;     ///< from the submission until the receiver had the answer; of this:
+  LatencySummary host_queue;  ///< until the request was in the input ring
+  LatencySummary device;      ///< until the reply was found in the output ring
+  LatencySummary delivery;    ///< until the receiver had it
+};
+
+/// A message that awaits its outcome.
+struct CallInFlight {
+  std::uint64_t message = 0;  ///< its id
+  std::uint64_t age_ns = 0;   ///< to a few milliseconds
+};
+
+/// An error that a runtime has met, how often, and when; in the same kernel, the same code is the
+/// same error.
+struct ErrorRecord {
+  std::string kernel;  ///< empty: none's
+  int code = 0;        ///< of `Error::code`
+  std::string text;    ///< Error::text(), of the first one
+  std::uint64_t count = 0;
+  std::uint64_t first_ns = 0;  ///< CLOCK_MONOTONIC
+  std::uint64_t last_ns = 0;
 };
 
 /// 1 - largest free block / all that is free; 0 if nothing is free or all of it is one block.
@@ -75,6 +113,9 @@ struct RuntimeMetrics {
   std::uint64_t executors = 0;
   std::uint64_t slices = 0;       ///< dispatches of executors so far
   std::uint32_t work_groups = 1;  ///< of each executor
+  // With `dma` and `sliced`: copies of requests, replies and what goes with them.
+  std::uint64_t copies = 0;
+  std::uint64_t copied_bytes = 0;
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_free_bytes = 0;
   std::uint64_t arena_largest_free_bytes = 0;
@@ -90,6 +131,8 @@ struct RuntimeMetrics {
   std::uint64_t program_cache_hits = 0;      ///< programs taken from the disk
   std::uint64_t program_cache_misses = 0;    ///< not there, and built
   std::uint64_t program_cache_rejected = 0;  ///< there, not to be trusted, and built
+  std::uint64_t errors = 0;                  ///< of all kinds; RingKernelRuntime::errors
+  std::uint64_t errors_missing = 0;          ///< of these, of kinds that found no place any more
 };
 
 }  // namespace ringkernel

@@ -89,7 +89,7 @@ class CallOperation final : public bridge::Completion,
           prepared.envelope, bridge::Receiver::completion, this, std::move(payload),
           [self = self_](Result<MessageId> admitted) { self->admitted(std::move(admitted)); }));
     } else {
-      end(id.error().code, Answer());
+      end(kernel_->noted(id.error()).code, Answer());
     }
   }
 
@@ -106,7 +106,7 @@ class CallOperation final : public bridge::Completion,
  private:
   void admitted(Result<MessageId> id) {
     if (!id)
-      end(id.error().code, Answer());
+      end(kernel_->noted(id.error()).code, Answer());
     else if (whereabouts_.in_flight(*id))
       (void)kernel_->channel().cancel(*id);
   }

@@ -170,7 +170,8 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
                                               const ExecuteOptions& options) const {
   Pieces pieces;
   KernelState::Prepared prepared;
-  RK_TRY_VOID(prepare(inputs, pieces, prepared));
+  if (Result<void> ready = prepare(inputs, pieces, prepared); !ready)
+    return kernel_->noted(std::move(ready).error());
   Result<Reply> reply = kernel_->exchange(prepared, {.timeout = options.timeout});
   if (!reply) {
     Error error = std::move(reply).error();
@@ -178,7 +179,9 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
     return error;
   }
   FunctionResult result(std::move(*reply), signature_);
-  if (options.check_nan) RK_TRY_VOID(check_numbers(result, *signature_));
+  if (!options.check_nan) return result;
+  if (Result<void> numbers = check_numbers(result, *signature_); !numbers)
+    return kernel_->noted(std::move(numbers).error());
   return result;
 }
 
@@ -188,11 +191,14 @@ void FunctionState::start_execute(std::span<const TensorView> inputs, const Exec
   Pieces pieces;
   KernelState::Prepared prepared;
   if (Result<void> ready = prepare(inputs, pieces, prepared); !ready)
-    return Finish<FunctionResult>(std::move(handler))(ready.error().code, FunctionResult());
-  const auto to_result = [signature = signature_,
+    return Finish<FunctionResult>(std::move(handler))(kernel_->noted(ready.error()).code,
+                                                      FunctionResult());
+  const auto to_result = [kernel = kernel_, signature = signature_,
                           check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
     FunctionResult result(std::move(reply), signature);
-    if (check_nan) RK_TRY_VOID(check_numbers(result, *signature));
+    if (!check_nan) return result;
+    if (Result<void> numbers = check_numbers(result, *signature); !numbers)
+      return kernel->noted(std::move(numbers).error());
     return result;
   };
   start_call_operation(kernel_, prepared, {.timeout = options.timeout}, to_result,

@@ -15,6 +15,10 @@ KernelStatus Kernel::status() const { return state_ ? state_->status() : KernelS
 
 KernelMetrics Kernel::metrics() const { return state_ ? state_->metrics() : KernelMetrics(); }
 
+std::vector<CallInFlight> Kernel::calls(std::size_t count) const {
+  return state_ ? state_->calls(count) : std::vector<CallInFlight>();
+}
+
 Result<void> Kernel::activate() { return state_ ? state_->activate() : no_kernel(); }
 
 Result<void> Kernel::deactivate() { return state_ ? state_->deactivate() : no_kernel(); }

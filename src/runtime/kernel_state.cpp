@@ -10,6 +10,7 @@
 #include "foundation/timeout.hpp"
 #include "ring/geometry.hpp"
 #include "ring/inspect.hpp"
+#include "telemetry/latency.hpp"
 
 namespace ringkernel {
 
@@ -84,7 +85,8 @@ Result<void> KernelState::open(Program& program) {
       .in_flight_max = options_.in_flight_max,
       .queue_max = options_.queue_max,
       .policy = to_policy(options_.backpressure),
-      .spin_ns = static_cast<std::uint64_t>(runtime_->options().spin_for.count())};
+      .spin_ns = static_cast<std::uint64_t>(runtime_->options().spin_for.count()),
+      .sample_every = runtime_->sample_every()};
   program_ = &program;
   takes_ops_ = program.takes_ops();
   if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
@@ -160,8 +162,39 @@ KernelMetrics KernelState::metrics() const {
       used_bytes(RingView::at(arena, rings_.input_offset, rings_.input_capacity));
   metrics.output_ring_used_bytes =
       used_bytes(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
+  if (const std::vector<CallInFlight> oldest = in_flight(1); !oldest.empty())
+    metrics.oldest_call_age_ns = oldest.front().age_ns;
+  if (const bridge::Latencies* const latencies = channel_->latencies()) {
+    metrics.latency = telemetry::summarize(latencies->total);
+    metrics.host_queue = telemetry::summarize(latencies->host_queue);
+    metrics.device = telemetry::summarize(latencies->device);
+    metrics.delivery = telemetry::summarize(latencies->delivery);
+  }
   return metrics;
 }
+
+std::vector<CallInFlight> KernelState::in_flight(std::size_t count) const {
+  const std::uint64_t now_ns = runtime_->clock().coarse_ns();
+  std::vector<CallInFlight> calls;
+  for (const bridge::Channel::InFlight& call : channel_->longest_in_flight(count))
+    calls.push_back(
+        {call.id, now_ns > call.accepted_ns ? now_ns - call.accepted_ns : std::uint64_t{0}});
+  return calls;
+}
+
+std::vector<CallInFlight> KernelState::calls(std::size_t count) const {
+  const std::lock_guard lock(mutex_);
+  if (channel_ == nullptr) return {};
+  return in_flight(count);
+}
+
+void KernelState::copy_latency(Histogram& latency) const {
+  const std::lock_guard lock(mutex_);
+  if (channel_ == nullptr || channel_->latencies() == nullptr) return;
+  latency.assign(channel_->latencies()->total);
+}
+
+Error KernelState::noted(Error error) const { return runtime_->noted(id_, std::move(error)); }
 
 KernelState::Activity KernelState::activity() const {
   Activity activity;
@@ -253,16 +286,18 @@ std::uint64_t KernelState::deadline_ns(const SendOptions& options,
   return bridge::Timeout(timeout).deadline_ns(runtime_->clock().now_ns());
 }
 
+Error KernelState::to_error(bridge::Outcome&& outcome, const Request* request) const {
+  Error error(outcome.error, std::move(outcome.detail));
+  if (outcome.fault_detail != 0)
+    error =
+        codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail, request);
+  error.message = outcome.id;
+  return outcome.id != 0 ? noted(std::move(error)) : error;  // nobody's: a receiver gave up
+}
+
 Result<Reply> KernelState::to_reply(bridge::Outcome&& outcome, const Prepared* asked) const {
   const Request* const request = asked != nullptr ? asked->request : nullptr;
-  if (outcome.error) {
-    Error error(outcome.error, std::move(outcome.detail));
-    if (outcome.fault_detail != 0)
-      error = codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail,
-                                 request);
-    error.message = outcome.id;
-    return error;
-  }
+  if (outcome.error) return to_error(std::move(outcome), request);
   using Made = Result<Reply>;  // in place: a reply is ten words that nobody needs twice
   if (!takes_ops_) return Made(Made::in_place_value, outcome.id, std::move(outcome.payload));
   if (request != nullptr && codec::is_reply_to(asked->plan, outcome.payload.span())) {
@@ -274,14 +309,15 @@ Result<Reply> KernelState::to_reply(bridge::Outcome&& outcome, const Prepared* a
   if (!read) {
     Error error = std::move(read).error();
     error.message = outcome.id;
-    return error;
+    return noted(std::move(error));
   }
   return Made(Made::in_place_value, outcome.id, std::move(outcome.payload), *read);
 }
 
 Result<Reply> KernelState::call(ContentView content, const SendOptions& options) {
   Prepared prepared;
-  RK_TRY_VOID(prepare(content, options, prepared));
+  if (Result<void> ready = prepare(content, options, prepared); !ready)
+    return noted(std::move(ready).error());
   return exchange(prepared, options);
 }
 
@@ -293,21 +329,26 @@ Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& optio
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
                          [&](std::byte* payload) { prepared.write(payload); });
     if (id) return to_reply(channel_->wait(*id, timeout), &prepared);
-    if (!(id.error() == Errc::busy)) return std::move(id).error();
-    RK_TRY_VOID(channel_->wait_for_room(timeout.deadline_ns(runtime_->clock().now_ns())));
+    Result<void> room = id.error();
+    if (id.error() == Errc::busy)
+      room = channel_->wait_for_room(timeout.deadline_ns(runtime_->clock().now_ns()));
+    if (!room) return noted(std::move(room).error());
   }
 }
 
 Result<MessageId> KernelState::send(ContentView content, const SendOptions& options) {
   Prepared prepared;
-  RK_TRY_VOID(prepare(content, options, prepared));
+  if (Result<void> ready = prepare(content, options, prepared); !ready)
+    return noted(std::move(ready).error());
   prepared.envelope.deadline_ns = deadline_ns(options, {});
   for (;;) {
     Result<MessageId> id = channel_->submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
                                             bridge::Executor::Wake::launch,
                                             [&](std::byte* payload) { prepared.write(payload); });
-    if (id || !(id.error() == Errc::busy)) return id;
-    RK_TRY_VOID(channel_->wait_for_room(prepared.envelope.deadline_ns));
+    if (id) return id;
+    Result<void> room = id.error();
+    if (id.error() == Errc::busy) room = channel_->wait_for_room(prepared.envelope.deadline_ns);
+    if (!room) return noted(std::move(room).error());
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include "bridge/bridge.hpp"
 #include "bridge/channel.hpp"
+#include "foundation/histogram.hpp"
 #include "message/codec.hpp"
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/kernel.hpp"
@@ -128,6 +129,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// prepared nothing since, makes errors richer and replies cheaper.
   [[nodiscard]] Result<Reply> to_reply(bridge::Outcome&& outcome,
                                        const Prepared* asked = nullptr) const;
+  /// The same for an outcome that is an error.
+  [[nodiscard]] Error to_error(bridge::Outcome&& outcome, const Request* request) const;
 
   /// After a termination that the device did not obey, once its slices have returned after all:
   /// gives back the rings, and the tensors of messages that were in flight.
@@ -137,6 +140,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
   [[nodiscard]] KernelMetrics metrics() const;
+  /// Kernel::calls.
+  [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;
+  /// Makes `latency` what it is at this moment; leaves it alone if no times are taken.
+  void copy_latency(Histogram& latency) const;
+  /// Keeps the error in the runtime's log, and gives it back.
+  Error noted(Error error) const;
   /// What changes with the figures of `metrics`, except that the device may be at work on what is
   /// unanswered. Cheap: asks no device.
   struct Activity {
@@ -154,6 +163,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   friend class Deactivation;
   friend class Termination;
 
+  [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   Result<void> drive(bridge::Watch& watch);
@@ -198,6 +208,7 @@ Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
     };
     const auto write = [&](std::size_t, std::byte* payload) { prepared.write(payload); };
     Result<std::size_t> accepted = channel_->submit_batch(count - sent, describe, write);
+    if (!accepted) noted(accepted.error());
     if (accepted && *accepted == 0) {  // no room: as a single message, by the policy
       const Result<MessageId> single = send(content(sent), options);
       accepted = single ? Result<std::size_t>(1) : Result<std::size_t>(single.error());

@@ -19,8 +19,8 @@ Result<void> KernelState::wrong_state(const char* wanted) const {
 Result<void> KernelState::activate() {
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
-    return wrong_state("active");
-  if (program_->executor().failed()) return program_->executor().failure();
+    return noted(wrong_state("active").error());
+  if (program_->executor().failed()) return noted(program_->executor().failure());
   status_ = KernelStatus::active;
   on_device_ = true;
   channel_->set_state(RK_KERNEL_RUNNING);
@@ -45,6 +45,7 @@ class Deactivation final : public bridge::Watch {
       if (!result) return false;
       kernel_->deactivating_ = false;
     }
+    if (!*result) kernel_->noted(result->error());
     done_(std::move(*result));
     return true;
   }
@@ -75,7 +76,8 @@ class Deactivation final : public bridge::Watch {
 
 Result<std::unique_ptr<bridge::Watch>> KernelState::start_deactivate(Done done) {
   const std::lock_guard lock(mutex_);
-  if (status_ != KernelStatus::active || deactivating_) return wrong_state("deactivated").error();
+  if (status_ != KernelStatus::active || deactivating_)
+    return noted(wrong_state("deactivated").error());
   deactivating_ = true;
   const std::uint32_t epoch = channel_->set_state(RK_KERNEL_PAUSED);
   return std::unique_ptr<bridge::Watch>(
@@ -178,6 +180,7 @@ void KernelState::finish_termination(bool released, Result<void> result) {
   } else {
     runtime_->keep(shared_from_this());
   }
+  if (!result) noted(result.error());
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(mutex_);

@@ -20,14 +20,14 @@ class SendOperation final : public std::enable_shared_from_this<SendOperation> {
   void start(const Content& content, const SendOptions& options) {
     KernelState::Prepared prepared;
     if (Result<void> ready = kernel_->prepare(content, options, prepared); !ready)
-      return finish_(ready.error().code, 0);
+      return finish_(kernel_->noted(ready.error()).code, 0);
     prepared.envelope.deadline_ns = kernel_->deadline_ns(options, {});
     bridge::Channel& channel = kernel_->channel();
     const Result<MessageId> id = channel.submit(
         prepared.envelope, bridge::Receiver::mailbox, nullptr, bridge::Executor::Wake::launch,
         [&](std::byte* payload) { prepared.write(payload); });
     if (id) return finish_({}, *id);
-    if (!(id.error() == Errc::busy)) return finish_(id.error().code, 0);
+    if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(id.error()).code, 0);
     finish_.on_cancel([weak = weak_from_this()] {
       if (const auto self = weak.lock())
         self->whereabouts_.cancel(self->kernel_->channel(), [&] { self->finish_(aborted, 0); });
@@ -40,7 +40,7 @@ class SendOperation final : public std::enable_shared_from_this<SendOperation> {
           if (admitted)
             self->finish_({}, *admitted);
           else
-            self->finish_(admitted.error().code, 0);
+            self->finish_(self->kernel_->noted(admitted.error()).code, 0);
         }));
   }
 
@@ -109,7 +109,7 @@ void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
   if (kernel == nullptr) return Finish<Reply>(std::move(handler))(not_found, Reply());
   KernelState::Prepared prepared;
   if (Result<void> ready = kernel->prepare(content, options, prepared); !ready)
-    return Finish<Reply>(std::move(handler))(ready.error().code, Reply());
+    return Finish<Reply>(std::move(handler))(kernel->noted(ready.error()).code, Reply());
   const auto as_it_is = [](Reply&& reply) -> Result<Reply> { return std::move(reply); };
   start_call_operation(std::move(kernel), prepared, options, as_it_is, std::move(handler));
 }

@@ -2,8 +2,10 @@
 /// the bridge's end of it.
 ///
 /// Threading: any thread once `open` has returned.
+/// Memory ordering: its atomics are figures.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -52,6 +54,14 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
     return mover_ ? mover_->device_slices() : executor_->slices_launched();
   }
 
+  /// Copies between host and device started so far, and their bytes.
+  [[nodiscard]] std::uint64_t copies() const noexcept {
+    return copies_.load(std::memory_order_relaxed);  // a figure, as is the other
+  }
+  [[nodiscard]] std::uint64_t copied_bytes() const noexcept {
+    return copied_bytes_.load(std::memory_order_relaxed);
+  }
+
   Result<void> launch(std::uint32_t slice) override;
   bool run(std::uint32_t slice) override;
   bool runs_on_caller() const noexcept override {
@@ -88,6 +98,8 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;
   std::uint32_t work_groups_ = 1;
+  std::atomic<std::uint64_t> copies_{0};
+  std::atomic<std::uint64_t> copied_bytes_{0};
   std::optional<backend::Executor> port_;
   std::optional<bridge::Executor> executor_;
   std::optional<bridge::Mover> mover_;  ///< where the device has memory of its own

@@ -50,6 +50,7 @@ void Publisher::publish() {
   for (const auto& kernel : runtime_.kernels())
     if (!publish(kernel)) ++missing;
   forget_unseen();
+  publish_errors();
   writer_->beat(missing);
 }
 
@@ -60,7 +61,8 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
       if (places_used_ == kernels_max) return false;
       free_places_.push_back(places_used_++);
     }
-    found = places_.emplace(kernel, Place{.number = free_places_.back(), .activity = {}}).first;
+    const Place place{.index = free_places_.back(), .number = ++kernels_seen_, .activity = {}};
+    found = places_.emplace(kernel, place).first;
     free_places_.pop_back();
   }
   Place& place = found->second;
@@ -69,8 +71,26 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   const KernelState::Activity activity = kernel->activity();
   if (place.is_stored && activity.unanswered == 0 && place.activity == activity) return true;
   place.activity = activity;
-  place.is_stored = writer_->store(place.number, kernel->metrics());
+  place.is_stored = writer_->store(place.index, place.number, kernel->metrics(),
+                                   kernel->calls(telemetry::calls_max));
+  if (place.is_stored) kernel->copy_latency(writer_->latency(place.index));
   return place.is_stored;
+}
+
+void Publisher::publish_errors() {
+  const std::uint64_t seen = runtime_.errors().counts().all;
+  if (seen == errors_seen_) return;
+  bool is_stored = true;  // else for lack of memory: tried again
+  const std::vector<ErrorRecord> errors = runtime_.errors().records();
+  error_counts_.resize(errors.size(), 0);
+  for (std::uint32_t place = 0; place < errors.size(); ++place) {
+    if (error_counts_[place] == errors[place].count) continue;
+    if (writer_->store(place, errors[place]))
+      error_counts_[place] = errors[place].count;
+    else
+      is_stored = false;
+  }
+  if (is_stored) errors_seen_ = seen;
 }
 
 void Publisher::forget_unseen() {
@@ -80,8 +100,8 @@ void Publisher::forget_unseen() {
       ++entry;
       continue;
     }
-    writer_->clear(place.number);
-    free_places_.push_back(place.number);
+    writer_->clear(place.index);
+    free_places_.push_back(place.index);
     entry = places_.erase(entry);
   }
 }

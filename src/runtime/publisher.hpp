@@ -40,7 +40,8 @@ class Publisher {
  private:
   /// A ring kernel's place in the file, and how busy it was when it was stored there.
   struct Place {
-    std::uint32_t number = 0;
+    std::uint32_t index = 0;
+    std::uint64_t number = 0;  // of the ring kernel
     KernelState::Activity activity;
     bool is_stored = false;  // else there was no memory for it
     bool is_seen = false;    // in this round
@@ -53,6 +54,7 @@ class Publisher {
   /// False: there is no place for it.
   [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
   void forget_unseen();
+  void publish_errors();
 
   const RuntimeState& runtime_;
   const std::chrono::nanoseconds period_;
@@ -61,6 +63,9 @@ class Publisher {
   std::map<std::weak_ptr<KernelState>, Place, std::owner_less<>> places_;
   std::vector<std::uint32_t> free_places_;
   std::uint32_t places_used_ = 0;
+  std::uint64_t kernels_seen_ = 0;
+  std::vector<std::uint64_t> error_counts_;  // as they are stored
+  std::uint64_t errors_seen_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -219,6 +219,8 @@ Result<KernelMetrics> RingKernelRuntime::metrics(std::string_view id) const {
 
 RuntimeMetrics RingKernelRuntime::metrics() const { return state_->metrics(); }
 
+std::vector<ErrorRecord> RingKernelRuntime::errors() const { return state_->errors().records(); }
+
 Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
   RK_TRY(id, state_->allocate(desc));
   return Tensor(std::make_shared<detail::TensorState>(state_, id, desc));

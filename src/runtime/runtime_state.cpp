@@ -1,6 +1,7 @@
 #include "runtime/runtime_state.hpp"
 
 #include <algorithm>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <cstdlib>
 #include <iterator>
@@ -12,6 +13,16 @@
 
 namespace ringkernel::detail {
 
+namespace {
+
+bool wants_telemetry(const RuntimeOptions& options) {
+  const char* const variable = std::getenv("RINGKERNEL_TELEMETRY");
+  const bool refused = variable != nullptr && std::string_view(variable) == "0";
+  return options.telemetry && !refused;
+}
+
+}  // namespace
+
 RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
                            const rk_device_description& description, backend::Device device,
                            const rk_device_state& device_state)
@@ -20,6 +31,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       device_name_(description.name),
       work_groups_max_(description.work_groups_max),
       work_items_max_(description.work_items_max),
+      publishes_(wants_telemetry(options)),
       opened_(device_state),
       memory_(std::make_unique<DeviceMemory>(
           std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer)),
@@ -36,9 +48,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
 RuntimeState::~RuntimeState() { (void)shutdown(); }
 
 void RuntimeState::start_telemetry() {
-  const char* const variable = std::getenv("RINGKERNEL_TELEMETRY");
-  const bool refused = variable != nullptr && std::string_view(variable) == "0";
-  if (!options_.telemetry || refused) return;
+  if (!publishes_) return;
   Result<std::unique_ptr<Publisher>> publisher =
       Publisher::create(*this, options_.telemetry_period);
   if (!publisher) {
@@ -54,8 +64,21 @@ std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const 
   return clock_.now_ns() + bounded_ns(timeout);
 }
 
+Error RuntimeState::noted(std::string_view kernel, Error error) {
+  if (error.code != boost::asio::error::operation_aborted)
+    errors_.note(kernel, error, clock_.coarse_ns());
+  return error;
+}
+
 Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
                                                           const KernelOptions& options) {
+  Result<std::shared_ptr<KernelState>> launched = try_launch(id, options);
+  if (!launched) return noted(id.substr(0, kernel_id_length_max), std::move(launched).error());
+  return launched;
+}
+
+Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view id,
+                                                              const KernelOptions& options) {
   if (id.empty() || id.size() > kernel_id_length_max)
     return Error(Errc::invalid_argument, "an id has 1 to " + std::to_string(kernel_id_length_max) +
                                              " characters, this one " + std::to_string(id.size()));
@@ -206,12 +229,19 @@ RuntimeMetrics RuntimeState::own_metrics() const {
   metrics.tensors = tensors_->count();
   metrics.tensor_bytes = tensors_->bytes();
   functions_.add_to(metrics);
+  const ErrorLog::Counts errors = errors_.counts();
+  metrics.errors = errors.all;
+  metrics.errors_missing = errors.missing;
   return metrics;
 }
 
 void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
   metrics.executors = programs_.size();
-  for (const auto& [name, program] : programs_) metrics.slices += program->slices();
+  for (const auto& [name, program] : programs_) {
+    metrics.slices += program->slices();
+    metrics.copies += program->copies();
+    metrics.copied_bytes += program->copied_bytes();
+  }
   if (!memory_) return;  // shut down
   metrics.telemetry_file = telemetry_file_;
   metrics.telemetry_failure = telemetry_failure_;

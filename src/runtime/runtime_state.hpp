@@ -23,6 +23,7 @@
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
 #include "runtime/device_memory.hpp"
+#include "runtime/error_log.hpp"
 #include "runtime/function_cache.hpp"
 #include "runtime/program.hpp"
 #include "runtime/tensor_table.hpp"
@@ -74,6 +75,13 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
+  /// Keeps the error for those who ask later, and gives it back. `kernel`: its id, or empty.
+  Error noted(std::string_view kernel, Error error);
+  /// Messages for one whose times are taken; 0: none's, because nobody is to know.
+  [[nodiscard]] std::uint32_t sample_every() const noexcept {
+    return publishes_ ? options_.latency_sampling : 0;
+  }
   /// Runs a build on a thread of the runtime. False, and nothing happens, once the runtime is
   /// closed.
   [[nodiscard]] bool post_build(std::function<void()> build);
@@ -86,6 +94,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// The others; the programs' lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
   void start_telemetry();
+  [[nodiscard]] Result<std::shared_ptr<KernelState>> try_launch(std::string_view id,
+                                                                const KernelOptions& options);
   /// Waits until the slices of a program without kernels have returned, then gives everything of
   /// it back.
   Result<void> end_program(std::string_view name);
@@ -96,6 +106,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   const std::uint32_t work_groups_max_;  // as the device says
   const std::uint32_t work_items_max_;
   const bridge::SteadyClock clock_;
+  const bool publishes_;  // as options and environment want it
+  ErrorLog errors_;
 
   const rk_device_state opened_;  // as the device was when it was opened
   std::unique_ptr<DeviceMemory> memory_;

@@ -9,15 +9,20 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "foundation/histogram.hpp"
 #include "ringkernel/limits.hpp"
+#include "ringkernel/telemetry.hpp"
 #include "telemetry/sequenced.hpp"
 
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 1;
+inline constexpr std::uint32_t file_version = 2;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
+
+/// Messages in flight that a kernel's record names.
+inline constexpr std::size_t calls_max = 16;
 
 struct RuntimeRecord {
   std::uint64_t published_ns;
@@ -29,13 +34,25 @@ struct RuntimeRecord {
 };
 
 struct KernelRecord {
-  std::uint64_t in_use;  // 0: the place is free
+  std::uint64_t in_use;  // number of the ring kernel, from 1 on; 0: the place is free
   std::uint64_t published_ns;
   std::uint64_t status;  // KernelStatus
   char id[kernel_id_length_max + 8];
   char program[32];
 #define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name;
+#define RK_KERNEL_LATENCY(name, help) LatencySummary name;
 #include "telemetry/figures.def"
+  std::uint64_t call_count;       // at most calls_max
+  CallInFlight calls[calls_max];  // those that wait longest, longest first
+};
+
+struct ErrorLine {
+  std::uint64_t count;  // 0: the place is free
+  std::uint64_t first_ns;
+  std::uint64_t last_ns;
+  std::int64_t code;
+  char kernel[kernel_id_length_max + 8];
+  char text[192];
 };
 
 struct CountersFile {
@@ -50,11 +67,14 @@ struct CountersFile {
   std::uint64_t heartbeat_ns;     // of the last one
   std::uint64_t kernels_used;     // places that were ever used; those above are holes in the file
   std::uint64_t kernels_missing;  // ring kernels without a place, at the last publication
+  std::uint64_t errors_used;      // places that were ever used
   Sequenced<RuntimeRecord> runtime;
+  Sequenced<ErrorLine> errors[errors_max];
   Sequenced<KernelRecord> kernels[kernels_max];
+  Histogram latencies[kernels_max];  // of the kernels at the same places: KernelMetrics::latency
 };
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && offsetof(CountersFile, runtime) == 128 &&
-              sizeof(CountersFile) == 721'728);
+              sizeof(CountersFile) == 39'732'096);
 
 }  // namespace ringkernel::telemetry

@@ -99,22 +99,54 @@ std::optional<Published<RuntimeMetrics>> CountersReader::runtime() const {
   return published;
 }
 
-std::vector<Published<KernelMetrics>> CountersReader::kernels() const {
-  std::vector<Published<KernelMetrics>> kernels;
+std::vector<PublishedKernel> CountersReader::kernels() const {
+  std::vector<PublishedKernel> kernels;
   const std::uint64_t used = std::min<std::uint64_t>(load(counters_->kernels_used), kernels_max);
-  for (std::uint64_t place = 0; place < used; ++place) {
+  for (std::uint32_t place = 0; place < used; ++place) {
     KernelRecord record;
     if (!counters_->kernels[place].load(record) || record.in_use == 0) continue;
-    Published<KernelMetrics> published{.metrics = {}, .published_ns = record.published_ns};
+    PublishedKernel published;
+    published.published_ns = record.published_ns;
+    published.number = record.in_use;
+    published.place = place;
+    const std::uint64_t calls = std::min<std::uint64_t>(record.call_count, calls_max);
+    published.calls.assign(record.calls, record.calls + calls);
     KernelMetrics& metrics = published.metrics;
     metrics.id = text_of(record.id);
     metrics.program = text_of(record.program);
     metrics.status = static_cast<KernelStatus>(record.status);
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
+#define RK_KERNEL_LATENCY(name, help) metrics.name = record.name;
 #include "telemetry/figures.def"
     kernels.push_back(std::move(published));
   }
   return kernels;
+}
+
+std::unique_ptr<Histogram> CountersReader::latency(const PublishedKernel& kernel) const {
+  auto latency = std::make_unique<Histogram>();  // zeroed: it has no constructor
+  latency->assign(counters_->latencies[kernel.place]);
+  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the one in clear
+  KernelRecord record;
+  if (!counters_->kernels[kernel.place].load(record) || record.in_use != kernel.number)
+    return nullptr;
+  return latency;
+}
+
+std::vector<ErrorRecord> CountersReader::errors() const {
+  std::vector<ErrorRecord> errors;
+  const std::uint64_t used = std::min<std::uint64_t>(load(counters_->errors_used), errors_max);
+  for (std::uint32_t place = 0; place < used; ++place) {
+    ErrorLine line;
+    if (!counters_->errors[place].load(line) || line.count == 0) continue;
+    errors.push_back({.kernel = text_of(line.kernel),
+                      .code = static_cast<int>(line.code),
+                      .text = text_of(line.text),
+                      .count = line.count,
+                      .first_ns = line.first_ns,
+                      .last_ns = line.last_ns});
+  }
+  return errors;
 }
 
 }  // namespace ringkernel::telemetry

@@ -22,11 +22,17 @@
 
 namespace ringkernel::telemetry {
 
-/// A figure with the moment that it is of.
+/// Figures with the moment that they are of.
 template <class Metrics>
 struct Published {
   Metrics metrics;
   std::uint64_t published_ns = 0;  ///< CLOCK_MONOTONIC; kernels without traffic keep theirs
+};
+
+struct PublishedKernel : Published<KernelMetrics> {
+  std::uint64_t number = 0;  ///< another ring kernel of this runtime has another one
+  std::uint32_t place = 0;
+  std::vector<CallInFlight> calls;  ///< those that wait longest, longest first
 };
 
 class CountersReader {
@@ -44,7 +50,11 @@ class CountersReader {
   /// As of its last publication. Empty if there was none yet, or the writer overtook every try.
   [[nodiscard]] std::optional<Published<RuntimeMetrics>> runtime() const;
   /// Those that are there, in order of their places.
-  [[nodiscard]] std::vector<Published<KernelMetrics>> kernels() const;
+  [[nodiscard]] std::vector<PublishedKernel> kernels() const;
+  /// What KernelMetrics::latency is made of, at this moment; nullptr if the kernel is gone.
+  [[nodiscard]] std::unique_ptr<Histogram> latency(const PublishedKernel& kernel) const;
+  /// In the order in which they first came.
+  [[nodiscard]] std::vector<ErrorRecord> errors() const;
 
  private:
   struct Unmap {

@@ -57,7 +57,7 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   if (!file) return failure(path, errno);
   void* memory = MAP_FAILED;
   if (ftruncate(file.get(), sizeof(CountersFile)) == 0 &&
-      fill_hole(file.get(), 0, offsetof(CountersFile, kernels)))
+      fill_hole(file.get(), 0, offsetof(CountersFile, errors)))
     memory = mmap(nullptr, sizeof(CountersFile), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) {
     const int error = errno != 0 ? errno : ENOSPC;
@@ -98,30 +98,64 @@ void CountersWriter::store(const RuntimeMetrics& metrics) {
   counters_->runtime.store(record);
 }
 
-bool CountersWriter::store(std::uint32_t place, const KernelMetrics& metrics) {
-  Sequenced<KernelRecord>& kernel = counters_->kernels[place];
-  if (place >= counters_->kernels_used) {
-    const std::size_t offset =
-        offsetof(CountersFile, kernels) + counters_->kernels_used * sizeof kernel;
-    const std::size_t end = offsetof(CountersFile, kernels) + (place + 1) * sizeof kernel;
-    if (!fill_hole(file_.get(), offset, end - offset)) return false;
-    // relaxed: a place that a reader sees too early is a free one
-    std::atomic_ref(counters_->kernels_used).store(place + 1, std::memory_order_relaxed);
-  }
+template <class Item>
+bool CountersWriter::has_memory(const Item* array, std::uint64_t used, std::uint32_t place) const {
+  const auto offset_of = [&](std::uint64_t index) {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(array + index) -
+                                    reinterpret_cast<const std::byte*>(counters_));
+  };
+  if (place < used) return true;
+  return fill_hole(file_.get(), offset_of(used), offset_of(place + 1) - offset_of(used));
+}
+
+bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const KernelMetrics& metrics,
+                           std::span<const CallInFlight> calls) {
+  const std::uint64_t used = counters_->kernels_used;
+  if (!has_memory(counters_->kernels, used, place) ||
+      !has_memory(counters_->latencies, used, place))
+    return false;
   KernelRecord record{};
-  record.in_use = 1;
+  record.in_use = number;
   record.published_ns = monotonic_ns();
   record.status = static_cast<std::uint64_t>(metrics.status);
   put(record.id, metrics.id);
   put(record.program, metrics.program);
 #define RK_KERNEL_FIGURE(name, kind, help) record.name = metrics.name;
+#define RK_KERNEL_LATENCY(name, help) record.name = metrics.name;
 #include "telemetry/figures.def"
-  kernel.store(record);
+  record.call_count = std::min(calls.size(), calls_max);
+  std::copy_n(calls.begin(), record.call_count, record.calls);
+  counters_->kernels[place].store(record);
+  // relaxed: a place that a reader sees too early is a free one
+  if (place >= used)
+    std::atomic_ref(counters_->kernels_used).store(place + 1, std::memory_order_relaxed);
   return true;
 }
 
 void CountersWriter::clear(std::uint32_t place) {
-  if (place < counters_->kernels_used) counters_->kernels[place].store({});
+  if (place >= counters_->kernels_used) return;
+  counters_->kernels[place].store({});
+  // The record first: who has seen some of the histogram go finds the kernel gone; pairs with the
+  // fence in CountersReader::latency.
+  std::atomic_thread_fence(std::memory_order_release);
+  counters_->latencies[place].clear();
+}
+
+bool CountersWriter::store(std::uint32_t place, const ErrorRecord& error) {
+  const std::uint64_t used = counters_->errors_used;
+  if (!has_memory(counters_->errors, used, place)) return false;
+  ErrorLine line{};
+  line.count = error.count;
+  line.first_ns = error.first_ns;
+  line.last_ns = error.last_ns;
+  line.code = error.code;
+  put(line.kernel, error.kernel);
+  put(line.text, error.text);
+  counters_->errors[place].store(line);
+  // relaxed: as for kernels
+  if (place >= used)
+    std::atomic_ref(counters_->errors_used).store(place + 1, std::memory_order_relaxed);
+  return true;
 }
 
 void CountersWriter::beat(std::uint64_t missing) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "foundation/file.hpp"
@@ -36,17 +37,32 @@ class CountersWriter {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
   void store(const RuntimeMetrics& metrics);
-  /// `place` from 0 to kernels_max - 1, one for each ring kernel. False if there is no memory for
-  /// it, so that nothing was stored.
-  [[nodiscard]] bool store(std::uint32_t place, const KernelMetrics& metrics);
+
+  /// `place` from 0 to kernels_max - 1, one for each ring kernel; `number` from 1 on, another one
+  /// for each that comes to a place; of `calls` the first `calls_max`. False if there is no memory
+  /// for it, so that nothing was stored.
+  [[nodiscard]] bool store(std::uint32_t place, std::uint64_t number, const KernelMetrics& metrics,
+                           std::span<const CallInFlight> calls);
+  /// Of a ring kernel that is stored: its KernelMetrics::latency, to be filled by the caller.
+  [[nodiscard]] Histogram& latency(std::uint32_t place) noexcept {
+    return counters_->latencies[place];
+  }
   /// The ring kernel is gone.
   void clear(std::uint32_t place);
+
+  /// `place` from 0 to errors_max - 1. False as above.
+  [[nodiscard]] bool store(std::uint32_t place, const ErrorRecord& error);
+
   /// Closes a publication: readers see that the writer lives. `missing` ring kernels have no place.
   void beat(std::uint64_t missing);
 
  private:
   CountersWriter(std::filesystem::path path, File file, CountersFile* counters) noexcept
       : path_(std::move(path)), file_(std::move(file)), counters_(counters) {}
+
+  /// Whether there is memory for a place of an array, of which `used` have some.
+  template <class Item>
+  [[nodiscard]] bool has_memory(const Item* array, std::uint64_t used, std::uint32_t place) const;
 
   const std::filesystem::path path_;
   const File file_;

@@ -49,7 +49,8 @@ class alignas(64) Sequenced {
         copied[i] = std::atomic_ref(from[i]).load(std::memory_order_relaxed);
       std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the fence in store
       if (std::atomic_ref(self.number_).load(std::memory_order_relaxed) != before) continue;
-      std::memcpy(&record, copied.data(), sizeof record);
+      // void: a record with default values is no trivial type, but trivially copied all the same
+      std::memcpy(static_cast<void*>(&record), copied.data(), sizeof record);
       return true;
     }
     return false;

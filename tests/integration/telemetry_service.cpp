@@ -15,7 +15,7 @@ int main(int argument_count, char** arguments) {
   if (argument_count != 2) return 2;
   auto runtime = rk::RingKernelRuntime::builder()
                      .backend(arguments[1])
-                     .options({.telemetry_period = 1ms})
+                     .options({.telemetry_period = 1ms, .latency_sampling = 1})
                      .build()
                      .value();
   auto kernel = runtime.launch("worker", {.program = "echo", .auto_activate = true}).value();
@@ -26,7 +26,8 @@ int main(int argument_count, char** arguments) {
   for (;;) {
     const auto kernels = reader.kernels();
     if (!kernels.empty() && kernels[0].metrics.messages_out == 8 &&
-        kernels[0].metrics.in_flight == 3 && kernels[0].metrics.replied == 5)
+        kernels[0].metrics.in_flight == 3 && kernels[0].metrics.replied == 5 &&
+        kernels[0].metrics.latency.count == 5)
       break;
     std::this_thread::sleep_for(1ms);
   }

@@ -1,67 +1,31 @@
-// The counters file of a runtime, and rkstat, which reads it, beside a service at work.
+// The counters file of a runtime, beside a service at work.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <boost/json/src.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <regex>
-#include <sstream>
+#include <future>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
+#include "integration/telemetry_fixture.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "support/backends.hpp"
 #include "support/environment.hpp"
-#include "support/temp_folder.hpp"
 #include "telemetry/counters_reader.hpp"
-#include "unit/backend/child_process.hpp"
 
 namespace ringkernel::test {
 namespace {
 
-namespace json = boost::json;
 using namespace std::chrono_literals;
 using telemetry::CountersReader;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::run_child;
-using testing::TempFolder;
 using testing::Variable;
 
-/// Runtimes whose files lie in a folder of the test's own.
-class Telemetry : public OnEachBackend {
- protected:
-  static RuntimeOptions often() { return {.telemetry_period = 1ms}; }
-
-  [[nodiscard]] testing::ChildResult rkstat(std::vector<std::string> arguments = {}) const {
-    arguments.insert(arguments.begin(), RK_RKSTAT);
-    return run_child(arguments, {{"XDG_RUNTIME_DIR", folder_.path().string()}});
-  }
-  [[nodiscard]] json::object rkstat_json() const {
-    return json::parse(rkstat({"--json"}).output).as_object();
-  }
-  [[nodiscard]] std::filesystem::path root() const { return folder_.path() / "ringkernel"; }
-
-  /// Publications bring `condition` about sooner or later.
-  static bool await(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 30s;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(1ms);
-    }
-    return true;
-  }
-
- private:
-  TempFolder folder_;
-  Variable variable_{"XDG_RUNTIME_DIR", folder_.path().string()};
-};
+class Telemetry : public Publishing {};
 
 INSTANTIATE_TEST_SUITE_P(Backends, Telemetry, ::testing::ValuesIn(backend_names), backend_label);
 
@@ -83,11 +47,16 @@ TEST_P(Telemetry, TheFileSaysWhatTheMetricsSay) {
            });
   }));
   for (const auto& kernel : reader.kernels()) {
-    const KernelMetrics now = (kernel.metrics.id == "busy" ? busy : resting).metrics();
+    KernelMetrics now = (kernel.metrics.id == "busy" ? busy : resting).metrics();
+    EXPECT_GE(now.oldest_call_age_ns, kernel.metrics.oldest_call_age_ns);
+    now.oldest_call_age_ns = kernel.metrics.oldest_call_age_ns;
     EXPECT_EQ(kernel.metrics.id, now.id);
     EXPECT_EQ(kernel.metrics.program, now.program);
     EXPECT_EQ(kernel.metrics.status, now.status);
 #define RK_KERNEL_FIGURE(name, kind, help) EXPECT_EQ(kernel.metrics.name, now.name) << #name;
+#define RK_KERNEL_LATENCY(name, help)                            \
+  EXPECT_EQ(kernel.metrics.name.count, now.name.count) << #name; \
+  EXPECT_EQ(kernel.metrics.name.p99_ns, now.name.p99_ns) << #name;
 #include "telemetry/figures.def"
   }
   EXPECT_EQ(busy.metrics().in_flight, 1u) << "it waits to be received";
@@ -98,6 +67,158 @@ TEST_P(Telemetry, TheFileSaysWhatTheMetricsSay) {
   EXPECT_EQ(published.transfer, metrics.transfer);
   EXPECT_EQ(published.arena_bytes, metrics.arena_bytes);
   EXPECT_EQ(published.executors, 1u);
+}
+
+TEST_P(Telemetry, ACallsTimeIsThatOfItsHops) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a");
+  constexpr std::uint64_t calls = 100;
+  for (std::uint64_t i = 0; i < calls; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  const KernelMetrics metrics = kernel.metrics();
+  for (const LatencySummary& of :
+       {metrics.latency, metrics.host_queue, metrics.device, metrics.delivery}) {
+    EXPECT_EQ(of.count, calls);
+    EXPECT_LE(of.p50_ns, of.p99_ns);
+    EXPECT_LE(of.p99_ns, of.max_ns);
+    EXPECT_LE(of.max_ns / 2, of.sum_ns);
+  }
+  EXPECT_EQ(metrics.latency.sum_ns,
+            metrics.host_queue.sum_ns + metrics.device.sum_ns + metrics.delivery.sum_ns);
+  EXPECT_GT(metrics.device.p50_ns, 0u);
+  const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();
+  ASSERT_TRUE(await([&] {
+    const auto kernels = reader.kernels();
+    return kernels.size() == 1 && kernels[0].metrics.latency.count == calls;
+  }));
+  std::uint64_t counted = 0;
+  reader.latency(reader.kernels().at(0))->visit([&](std::uint32_t, std::uint64_t count) {
+    counted += count;
+  });
+  EXPECT_EQ(counted, calls);
+}
+
+TEST_P(Telemetry, LatencyIsThatOfEveryKindOfReceiver) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a");
+  std::promise<error_code> called;
+  kernel.async_call(numbered(1), [&](error_code error, Reply) { called.set_value(error); });
+  EXPECT_FALSE(called.get_future().get());
+  EXPECT_EQ(kernel.metrics().latency.count, 1u);
+  ASSERT_TRUE(kernel.send(numbered(2)));
+  ASSERT_TRUE(kernel.receive(30s));
+  EXPECT_EQ(kernel.metrics().latency.count, 2u);
+  const auto message = numbered(3);
+  const std::vector<Bytes> messages(40, Bytes(message));
+  ASSERT_EQ(kernel.send_all(messages).value(), messages.size());
+  for (std::size_t i = 0; i < messages.size(); ++i) ASSERT_TRUE(kernel.receive(30s));
+  EXPECT_EQ(kernel.metrics().latency.count, 42u);
+}
+
+TEST_P(Telemetry, WithoutSamplesThereAreNoTimes) {
+  for (const RuntimeOptions& options :
+       {RuntimeOptions{.latency_sampling = 0}, RuntimeOptions{.telemetry = false}}) {
+    auto runtime = open_on(GetParam(), options).value();
+    Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+    ASSERT_TRUE(kernel.send(numbered(1)));
+    EXPECT_TRUE(kernel.calls(10).empty());
+    kernel.activate().value();
+    ASSERT_TRUE(kernel.receive(30s));
+    EXPECT_EQ(kernel.metrics().latency.count, 0u);
+  }
+}
+
+TEST_P(Telemetry, CallsInFlightGrowOlder) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  std::vector<MessageId> ids;
+  for (std::uint64_t i = 0; i < 20; ++i) ids.push_back(kernel.send(numbered(i)).value());
+  const auto calls = kernel.calls(5);
+  ASSERT_EQ(calls.size(), 5u);
+  EXPECT_TRUE(std::ranges::is_sorted(calls, std::greater(), &CallInFlight::age_ns));
+  constexpr std::uint64_t later_ns = 20'000'000;
+  EXPECT_TRUE(await([&] { return kernel.metrics().oldest_call_age_ns > later_ns; }));
+  const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();
+  EXPECT_TRUE(await([&] {
+    const auto kernels = reader.kernels();
+    return kernels.size() == 1 && kernels[0].calls.size() == telemetry::calls_max &&
+           kernels[0].calls[0].age_ns > later_ns;
+  }));
+  const telemetry::PublishedKernel published = reader.kernels().at(0);
+  for (const CallInFlight& call : published.calls)
+    EXPECT_EQ(std::ranges::count(ids, call.message), 1);
+  kernel.activate().value();
+  for (std::size_t i = 0; i < ids.size(); ++i) ASSERT_TRUE(kernel.receive(30s));
+  EXPECT_TRUE(kernel.calls(5).empty());
+  EXPECT_EQ(kernel.metrics().oldest_call_age_ns, 0u);
+  EXPECT_TRUE(await([&] { return reader.kernels().at(0).calls.empty(); }));
+}
+
+/// The record of this error in this kernel.
+ErrorRecord record_of(const std::vector<ErrorRecord>& errors, const std::string& kernel,
+                      Errc code) {
+  for (const ErrorRecord& error : errors)
+    if (error.kernel == kernel && error.code == static_cast<int>(code)) return error;
+  return {};
+}
+
+TEST_P(Telemetry, ErrorsAreCountedByKind) {
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_TRUE(runtime.errors().empty());
+  EXPECT_FALSE(runtime.launch("x", {.program = "no such program"}));
+  Kernel kernel =
+      runtime.launch("a", {.program = "echo", .queue_max = 0, .backpressure = Backpressure::reject})
+          .value();
+  const std::vector<float> numbers{1, 2, 3, 4};
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(kernel.call(ops::relu(numbers)));  // it takes bytes
+  EXPECT_EQ(kernel.call(numbered(1), 1ms).error(), Errc::deadline_exceeded);
+  EXPECT_EQ(kernel.receive(0ns).error(), Errc::deadline_exceeded) << "nothing that went wrong";
+  EXPECT_FALSE(kernel.deactivate());
+  ASSERT_TRUE(kernel.send(numbered(2)));
+  kernel.terminate().value();
+  EXPECT_EQ(kernel.receive(0ns).error(), Errc::kernel_terminated);
+  EXPECT_EQ(kernel.send(numbered(3)).error(), Errc::kernel_terminated);
+  const std::vector<ErrorRecord> errors = runtime.errors();
+  EXPECT_EQ(errors.size(), 5u);
+  EXPECT_EQ(record_of(errors, "x", Errc::program_not_found).count, 1u);
+  const ErrorRecord wrong = record_of(errors, "a", Errc::unsupported_operation);
+  EXPECT_EQ(wrong.count, 3u);
+  EXPECT_THAT(wrong.text, HasSubstr("takes plain bytes"));
+  EXPECT_LE(wrong.first_ns, wrong.last_ns);
+  EXPECT_EQ(record_of(errors, "a", Errc::deadline_exceeded).count, 1u);
+  EXPECT_EQ(record_of(errors, "a", Errc::invalid_state).count, 1u);
+  EXPECT_EQ(record_of(errors, "a", Errc::kernel_terminated).count, 2u);
+  EXPECT_EQ(runtime.metrics().errors, 8u);
+  const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();
+  EXPECT_TRUE(await([&] { return reader.errors().size() == 5; })) << "the kernel is gone";
+  EXPECT_EQ(record_of(reader.errors(), "a", Errc::unsupported_operation).text, wrong.text);
+}
+
+TEST_P(Telemetry, RefusedMessagesAreErrorsOfEveryKindOfSender) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = runtime
+                      .launch("a", {.program = "echo",
+                                    .input_bytes = 4096,
+                                    .in_flight_max = 1,
+                                    .queue_max = 0,
+                                    .backpressure = Backpressure::reject})
+                      .value();
+  ASSERT_TRUE(kernel.send(numbered(1)));
+  const auto count = [&] { return record_of(runtime.errors(), "a", Errc::queue_full).count; };
+  EXPECT_FALSE(kernel.send(numbered(2)));
+  EXPECT_EQ(count(), 1u);
+  EXPECT_FALSE(kernel.call(numbered(2)));
+  EXPECT_EQ(count(), 2u);
+  const auto message = numbered(3);
+  const std::vector<Bytes> messages(2, Bytes(message));
+  EXPECT_FALSE(kernel.send_all(messages));
+  EXPECT_EQ(count(), 3u);
+  FutureCode sent, called;
+  kernel.async_send(numbered(4), sent.token());
+  EXPECT_EQ(sent.get(), make_error_code(Errc::queue_full));
+  kernel.async_call(numbered(4), called.token());
+  EXPECT_EQ(called.get(), make_error_code(Errc::queue_full));
+  EXPECT_EQ(count(), 5u);
+  EXPECT_EQ(runtime.errors().size(), 1u);
 }
 
 TEST_P(Telemetry, KernelsComeAndGo) {
@@ -159,120 +280,6 @@ TEST_P(Telemetry, APeriodOutOfRangeIsRefused) {
   for (const std::chrono::nanoseconds period :
        {-1ns, 0ns, 999'999ns, std::chrono::nanoseconds::max()})
     EXPECT_EQ(open_on(GetParam(), {.telemetry_period = period}).error(), Errc::invalid_argument);
-}
-
-// --- rkstat ------------------------------------------------------------------------------------
-
-TEST_P(Telemetry, RkstatShowsARuntimeAtWork) {
-  auto runtime = open_on(GetParam(), often()).value();
-  Kernel kernel = active(runtime, "worker");
-  for (std::uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
-  ASSERT_TRUE(await([&] {
-    const json::object all = rkstat_json();
-    const json::array& runtimes = all.at("runtimes").as_array();
-    return runtimes.size() == 1 && runtimes[0].as_object().contains("kernels") &&
-           !runtimes[0].at("kernels").as_array().empty() &&
-           runtimes[0].at("kernels").at(0).at("replied").to_number<int>() == 7;
-  }));
-  const json::object reading = rkstat_json().at("runtimes").at(0).as_object();
-  EXPECT_EQ(reading.at("health").as_string(), "running");
-  EXPECT_EQ(reading.at("runtime").at("backend").as_string(), GetParam());
-  const json::object shown = reading.at("kernels").at(0).as_object();
-  const KernelMetrics metrics = kernel.metrics();
-  EXPECT_EQ(shown.at("id").as_string(), "worker");
-  EXPECT_EQ(shown.at("state").as_string(), "active");
-  EXPECT_EQ(shown.at("messages_per_second").to_number<double>(), 0.0) << "it has nothing to do";
-#define RK_KERNEL_FIGURE(name, kind, help) \
-  EXPECT_EQ(shown.at(#name).to_number<std::uint64_t>(), metrics.name) << #name;
-#include "telemetry/figures.def"
-  const auto text = rkstat();
-  EXPECT_EQ(text.exit_code, 0);
-  EXPECT_THAT(text.output, HasSubstr("running"));
-  EXPECT_TRUE(std::regex_search(text.output, std::regex("worker +echo +active +0 +7 +0")))
-      << text.output;
-}
-
-/// Every line is a comment or a sample, every sample's family was announced, once.
-TEST_P(Telemetry, RkstatSpeaksPrometheus) {
-  auto runtime = open_on(GetParam(), often()).value();
-  Kernel kernel = active(runtime, "a \"quoted\" \\ name");
-  ASSERT_TRUE(kernel.call(numbered(1)));
-  std::string output;
-  ASSERT_TRUE(await([&] {
-    output = rkstat({"--prometheus"}).output;
-    return output.find("ringkernel_kernel_replied_total{") != std::string::npos &&
-           output.find("ringkernel_kernels{") != std::string::npos;
-  }));
-  EXPECT_THAT(output, HasSubstr(R"(kernel="a \"quoted\" \\ name",program="echo"} 1)"));
-  const std::regex help("# HELP (ringkernel_[a-z_]+) .+");
-  const std::regex type("# TYPE (ringkernel_[a-z_]+) (counter|gauge)");
-  const std::regex sample(R"re((ringkernel_[a-z_]+)\{([a-z]+="([^"\\]|\\.)*",?)+\} [0-9.e+-]+)re");
-  std::vector<std::string> families;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, help)) {
-      EXPECT_EQ(std::ranges::count(families, match[1].str()), 0) << line;
-      families.push_back(match[1]);
-    } else if (std::regex_match(line, match, type)) {
-      EXPECT_EQ(families.back(), match[1]);
-      EXPECT_EQ(match[2] == "counter", families.back().ends_with("_total")) << line;
-    } else {
-      ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
-      EXPECT_EQ(families.back(), match[1]);
-    }
-  }
-  EXPECT_GT(families.size(), 30u);
-}
-
-TEST_P(Telemetry, RkstatTellsTheHealthByItsExitCode) {
-  const auto none = rkstat();
-  EXPECT_EQ(none.exit_code, 2);
-  EXPECT_EQ(none.output, "no runtime\n");
-  auto runtime = open_on(GetParam(), often()).value();
-  EXPECT_EQ(rkstat().exit_code, 0);
-  const std::filesystem::path other = root() / "1";
-  std::filesystem::create_directory(other);
-  std::filesystem::copy(runtime.metrics().telemetry_file, other / "runtime-1.counters");
-  std::fstream file(other / "runtime-1.counters", std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(offsetof(telemetry::CountersFile, version)).put(9);
-  file.close();
-  const auto newer = rkstat();
-  EXPECT_EQ(newer.exit_code, 3);
-  EXPECT_THAT(newer.output, HasSubstr("runtime 1/1  other version: '"));
-  EXPECT_THAT(newer.output, HasSubstr("version 9; this tool reads version 1"));
-  EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("health").as_string(), "other version");
-  std::filesystem::resize_file(other / "runtime-1.counters", 5);
-  const auto truncated = rkstat();
-  EXPECT_EQ(truncated.exit_code, 1);
-  EXPECT_THAT(truncated.output, HasSubstr("runtime 1/1  unreadable: '"));
-  EXPECT_THAT(truncated.output, HasSubstr("truncated"));
-}
-
-/// The service dies with messages in flight; its last state can be read, and says that it died.
-TEST_P(Telemetry, RkstatShowsTheLastStateOfTheDead) {
-  const auto died = run_child({RK_TELEMETRY_SERVICE, GetParam()}, {});
-  ASSERT_EQ(died.exit_code, -1) << "killed: " << died.output;
-  const auto shown = rkstat();
-  EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_THAT(shown.output, HasSubstr("  dead, last sign of life "));
-  EXPECT_THAT(shown.output, HasSubstr("the process is gone"));
-  EXPECT_TRUE(std::regex_search(shown.output, std::regex("worker +echo +active +- +5 +0 +3")))
-      << shown.output;
-  const json::object reading = rkstat_json().at("runtimes").at(0).as_object();
-  EXPECT_EQ(reading.at("health").as_string(), "dead");
-  EXPECT_FALSE(reading.at("healthy").as_bool());
-}
-
-TEST_P(Telemetry, RkstatGoesOnWatching) {
-  auto runtime = open_on(GetParam(), often()).value();
-  // Until nobody reads any more.
-  const auto watched =
-      run_child({"/bin/sh", "-c", RK_RKSTAT " --watch 0.1 --interval 0 --json | head -n 3"}, {});
-  EXPECT_EQ(std::ranges::count(watched.output, '\n'), 3);
-  std::istringstream lines(watched.output);
-  for (std::string line; std::getline(lines, line);)
-    EXPECT_EQ(json::parse(line).at("runtimes").as_array().size(), 1u);
 }
 
 }  // namespace

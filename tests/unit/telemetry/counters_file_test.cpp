@@ -39,8 +39,15 @@ class CountersFiles : public ::testing::Test {
     std::filesystem::create_directory(own);  // the writer takes it along
     const auto writer = CountersWriter::create(own, 100ms).value();
     writer->store(runtime_of(1));
-    std::ifstream file(writer->path(), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string bytes(std::filesystem::file_size(writer->path()), '\0');
+    std::ifstream(writer->path(), std::ios::binary)
+        .read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
+  }
+  /// A ring kernel of its own at each place.
+  [[nodiscard]] static bool store(CountersWriter& writer, std::uint32_t place,
+                                  const KernelMetrics& metrics) {
+    return writer.store(place, place + 1, metrics, {});
   }
   static std::string refusal(const std::filesystem::path& path, Errc code) {
     const auto reader = CountersReader::open(path);
@@ -57,8 +64,8 @@ TEST_F(CountersFiles, GiveBackEveryFigure) {
   const auto writer = CountersWriter::create(folder_.path(), 250ms).value();
   const std::uint64_t before_ns = monotonic_ns();
   writer->store(runtime_of(7));
-  ASSERT_TRUE(writer->store(0, kernel_of(3)));
-  ASSERT_TRUE(writer->store(1, kernel_of(4)));
+  ASSERT_TRUE(store(*writer, 0, kernel_of(3)));
+  ASSERT_TRUE(store(*writer, 1, kernel_of(4)));
   writer->beat(5);
   const CountersReader reader = CountersReader::open(writer->path()).value();
   EXPECT_EQ(reader.process(), this_process());
@@ -82,23 +89,69 @@ TEST_F(CountersFiles, GiveBackEveryFigure) {
   EXPECT_EQ(kernels[1].metrics.accepted, 4u);
 }
 
+TEST_F(CountersFiles, GiveBackCallsLatenciesAndErrors) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  std::vector<CallInFlight> calls;
+  for (std::uint64_t i = 0; i < calls_max + 4; ++i) calls.push_back({100 + i, 1000 - i});
+  ASSERT_TRUE(writer->store(2, 77, kernel_of(1), calls));
+  writer->latency(2).record(1234);
+  ASSERT_TRUE(writer->store(1, {"a", 17, "E17: why", 3, 10, 20}));
+  ASSERT_TRUE(writer->store(0, {"", 18, std::string(500, 'x'), 1, 11, 11}));
+  const PublishedKernel kernel = reader.kernels().at(0);
+  EXPECT_EQ(kernel.number, 77u);
+  EXPECT_EQ(kernel.place, 2u);
+  ASSERT_EQ(kernel.calls.size(), calls_max) << "the first ones";
+  EXPECT_EQ(kernel.calls[0].message, 100u);
+  EXPECT_EQ(kernel.calls[15].age_ns, 985u);
+  const auto latency = reader.latency(kernel);
+  ASSERT_NE(latency, nullptr);
+  EXPECT_EQ(latency->count(Histogram::bucket_of(1234)), 1u);
+  const auto errors = reader.errors();
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors[0].text, std::string(191, 'x')) << "cut off";
+  EXPECT_EQ(errors[1].kernel, "a");
+  EXPECT_EQ(errors[1].code, 17);
+  EXPECT_EQ(errors[1].text, "E17: why");
+  EXPECT_EQ(errors[1].count, 3u);
+  EXPECT_EQ(errors[1].first_ns, 10u);
+  EXPECT_EQ(errors[1].last_ns, 20u);
+}
+
+// A place is used again by another ring kernel, whose latencies are its own.
+TEST_F(CountersFiles, DoNotMixTheLatenciesOfTwoKernels) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  ASSERT_TRUE(writer->store(0, 1, kernel_of(1), {}));
+  writer->latency(0).record(5);
+  const PublishedKernel first = reader.kernels().at(0);
+  writer->clear(0);
+  EXPECT_EQ(reader.latency(first), nullptr);
+  ASSERT_TRUE(writer->store(0, 2, kernel_of(2), {}));
+  EXPECT_EQ(reader.latency(first), nullptr);
+  const auto second = reader.latency(reader.kernels().at(0));
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->count(5), 0u);
+}
+
 TEST_F(CountersFiles, ShowNothingBeforeTheFirstPublication) {
   const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
   const CountersReader reader = CountersReader::open(writer->path()).value();
   EXPECT_FALSE(reader.runtime());
   EXPECT_TRUE(reader.kernels().empty());
+  EXPECT_TRUE(reader.errors().empty());
 }
 
 TEST_F(CountersFiles, FollowKernelsThatComeAndGo) {
   const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
   const CountersReader reader = CountersReader::open(writer->path()).value();
-  ASSERT_TRUE(writer->store(kernels_max - 1, kernel_of(1)));
-  ASSERT_TRUE(writer->store(3, kernel_of(2)));
+  ASSERT_TRUE(store(*writer, kernels_max - 1, kernel_of(1)));
+  ASSERT_TRUE(store(*writer, 3, kernel_of(2)));
   ASSERT_EQ(reader.kernels().size(), 2u);
   EXPECT_EQ(reader.kernels().back().metrics.id, "kernel 1");
   writer->clear(kernels_max - 1);
   ASSERT_EQ(reader.kernels().size(), 1u);
-  ASSERT_TRUE(writer->store(3, kernel_of(9)));
+  ASSERT_TRUE(store(*writer, 3, kernel_of(9)));
   EXPECT_EQ(reader.kernels().front().metrics.id, "kernel 9");
 }
 
@@ -126,11 +179,11 @@ TEST_F(CountersFiles, AreTheUsersAloneAndGoWithTheirWriter) {
 
 TEST_F(CountersFiles, OfOtherVersionsAreToldApart) {
   std::string bytes = sound();
-  for (const char version : {'\x02', '\x7f'}) {
+  for (const char version : {'\x01', '\x7f'}) {
     bytes[offsetof(CountersFile, version)] = version;
     EXPECT_THAT(
         refusal(file_of(bytes), Errc::protocol_mismatch),
-        AllOf(HasSubstr("version " + std::to_string(version)), HasSubstr("reads version 1")));
+        AllOf(HasSubstr("version " + std::to_string(version)), HasSubstr("reads version 2")));
     // Another version's file need not be as long.
     EXPECT_THAT(refusal(file_of(bytes.substr(0, 64)), Errc::protocol_mismatch),
                 HasSubstr("version " + std::to_string(version)));
@@ -163,7 +216,12 @@ TEST_F(CountersFiles, OfRandomBytesDoNoHarm) {
   noise(bytes, offsetof(CountersFile, process_id));
   const CountersReader reader = CountersReader::open(file_of(bytes)).value();
   EXPECT_FALSE(is_running(reader.process()));
-  for (const auto& kernel : reader.kernels()) EXPECT_LE(kernel.metrics.id.size(), 136u);
+  for (const auto& kernel : reader.kernels()) {
+    EXPECT_LE(kernel.metrics.id.size(), 136u);
+    EXPECT_LE(kernel.calls.size(), calls_max);
+    (void)reader.latency(kernel);
+  }
+  for (const ErrorRecord& error : reader.errors()) EXPECT_LE(error.text.size(), 192u);
   ASSERT_TRUE(reader.runtime());
   EXPECT_LE(reader.runtime()->metrics.device.size(), 128u);
 }

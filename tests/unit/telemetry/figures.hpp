@@ -8,12 +8,23 @@
 
 namespace ringkernel::testing {
 
+inline LatencySummary latency_of(std::uint64_t number) {
+  return {number, number, number, number, number, number, number};
+}
+
+inline bool is_of(const LatencySummary& latency, std::uint64_t number) {
+  return latency.count == number && latency.sum_ns == number && latency.p50_ns == number &&
+         latency.p90_ns == number && latency.p99_ns == number && latency.p999_ns == number &&
+         latency.max_ns == number;
+}
+
 inline KernelMetrics kernel_of(std::uint64_t number) {
   KernelMetrics metrics;
   metrics.id = "kernel " + std::to_string(number);
   metrics.program = "core";
   metrics.status = KernelStatus::active;
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = number;
+#define RK_KERNEL_LATENCY(name, help) metrics.name = latency_of(number);
 #include "telemetry/figures.def"
   return metrics;
 }
@@ -22,6 +33,7 @@ inline bool is_whole(const KernelMetrics& metrics) {
   const std::uint64_t number = metrics.accepted;
   bool whole = metrics.id == "kernel " + std::to_string(number);
 #define RK_KERNEL_FIGURE(name, kind, help) whole = whole && metrics.name == number;
+#define RK_KERNEL_LATENCY(name, help) whole = whole && is_of(metrics.name, number);
 #include "telemetry/figures.def"
   return whole;
 }

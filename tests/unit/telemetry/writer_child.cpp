@@ -13,11 +13,11 @@ int main(int argument_count, char** arguments) {
   if (argument_count != 2) return 2;
   const auto writer = telemetry::CountersWriter::create(arguments[1], std::chrono::milliseconds(1));
   if (!writer) return 1;
-  (void)(*writer)->store(0, testing::kernel_of(1));
+  (void)(*writer)->store(0, 1, testing::kernel_of(1), {});
   const std::string path = (*writer)->path().string() + "\n";
   if (write(STDOUT_FILENO, path.data(), path.size()) < 0) return 1;
   for (std::uint64_t number = 2;; ++number) {
-    (void)(*writer)->store(0, testing::kernel_of(number));
+    (void)(*writer)->store(0, 1, testing::kernel_of(number), {});
     (*writer)->beat(0);
   }
 }

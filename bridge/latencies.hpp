@@ -1,0 +1,73 @@
+/// When messages pass the stations of their way, taken for some of them: looking at the clock for
+/// each would cost as much as the rest of the host's work.
+///
+///     submitted --host queue--> in the input ring --device--> reply found --delivery--> received
+///
+/// Threading: Sampler: one thread at a time. Latencies: as Histogram.
+/// Memory ordering: histograms of relaxed counts.
+/// Units: nanoseconds of the channel's clock.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "foundation/histogram.hpp"
+
+namespace ringkernel::bridge {
+
+/// Picks one message in `every` at random: a fixed distance could fall into step with the traffic.
+class Sampler {
+ public:
+  /// 0: none.
+  explicit Sampler(std::uint32_t every) noexcept : every_(every) {
+    if (every_ != 0) left_ = draw();
+  }
+
+  [[nodiscard]] bool is_on() const noexcept { return every_ != 0; }
+  [[nodiscard]] bool next() noexcept {
+    if (every_ == 0 || --left_ != 0) return false;
+    left_ = draw();
+    return true;
+  }
+
+ private:
+  /// 1 to 2 * every - 1, `every` on average (xorshift32).
+  std::uint64_t draw() noexcept {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 17;
+    random_ ^= random_ << 5;
+    return 1 + random_ % (2 * std::uint64_t{every_} - 1);
+  }
+
+  const std::uint32_t every_;
+  std::uint32_t random_ = 0x9e3779b9u;
+  std::uint64_t left_ = 0;
+};
+
+struct Latencies {
+  Histogram total;       ///< submission to receiver
+  Histogram host_queue;  ///< until the record is in the input ring
+  Histogram device;      ///< until the reply is found in the output ring
+  Histogram delivery;    ///< until the receiver has it
+
+  struct Free {
+    void operator()(Latencies* latencies) const noexcept { std::free(latencies); }
+  };
+  using Pointer = std::unique_ptr<Latencies, Free>;
+  /// Zeroed memory, most of which is never touched and so never there.
+  [[nodiscard]] static Pointer make() {
+    void* const memory = std::calloc(1, sizeof(Latencies));
+    if (memory == nullptr) throw std::bad_alloc();
+    return Pointer(new (memory) Latencies);
+  }
+};
+
+/// When a message was accepted; of most, to a few milliseconds.
+struct Stamp {
+  std::uint64_t accepted_ns = 0;  ///< 0: nobody has looked
+  bool sampled = false;           ///< exact, and the way's other times are taken too
+};
+
+}  // namespace ringkernel::bridge

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reading.hpp"
+#include "text.hpp"
+
+namespace rkstat {
+namespace {
+
+namespace rk = ringkernel;
+
+void append_latency(std::string& text, std::string_view of, const rk::LatencySummary& latency) {
+  text += fmt::format("  {:<24} {:>10}", of, latency.count);
+  if (latency.count == 0) {
+    text += '\n';
+    return;
+  }
+  const std::uint64_t mean_ns = latency.sum_ns / latency.count;
+  for (const std::uint64_t ns :
+       {mean_ns, latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p999_ns, latency.max_ns})
+    text += fmt::format(" {:>9}", duration_text(ns));
+  text += '\n';
+}
+
+void append_latencies(std::string& text, const KernelReading& kernel, const Reading* before) {
+  const rk::KernelMetrics& of = kernel.metrics;
+  text += fmt::format("\n  {:<24} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+                      "LATENCY OF A SAMPLE OF", "MESSAGES", "MEAN", "P50", "P90", "P99", "P99.9",
+                      "MAX");
+  if (before != nullptr) append_latency(text, "just now", recent_latency(kernel, before));
+  append_latency(text, "all, submit to receipt", of.latency);
+  append_latency(text, "  in the host queue", of.host_queue);
+  append_latency(text, "  at the device", of.device);
+  append_latency(text, "  on delivery", of.delivery);
+}
+
+void append_errors(std::string& text, const Reading& reading, const KernelReading& kernel) {
+  const auto is_its = [&](const rk::ErrorRecord& error) {
+    return error.kernel == kernel.metrics.id;
+  };
+  if (std::ranges::none_of(reading.errors, is_its)) return;
+  text += "\n  ERRORS\n";
+  for (const rk::ErrorRecord& error : reading.errors)
+    if (is_its(error))
+      text += fmt::format("  {:>10}  last {} ago  {}\n", error.count,
+                          age_text(moment_ns(reading), error.last_ns), error.text);
+}
+
+void append(std::string& text, const Reading& reading, const KernelReading& kernel,
+            const Reading* before) {
+  const rk::KernelMetrics& of = kernel.metrics;
+  text += fmt::format("kernel {}  of runtime {} ({}), program {}, {}\n", of.id, reading.name,
+                      name(reading.health), of.program, rk::name(of.status));
+  text += fmt::format("  {} messages/s; accepted {}, replied {}, failed {}\n",
+                      rate_text(messages_per_second(kernel, before)), of.accepted, of.replied,
+                      of.failed);
+  text += fmt::format("  dropped {}, expired {}, cancelled {}, late replies {}\n", of.dropped,
+                      of.expired, of.cancelled, of.late);
+  text += fmt::format("  device: in {} ({}), out {} ({}), faults {}, no room for a reply {}\n",
+                      of.messages_in, bytes_text(of.bytes_in), of.messages_out,
+                      bytes_text(of.bytes_out), of.faults, of.backpressure_count);
+  text += fmt::format("  rings: input {} of {}, output {} of {}; queued on the host {}\n",
+                      bytes_text(of.input_ring_used_bytes), bytes_text(of.input_ring_bytes),
+                      bytes_text(of.output_ring_used_bytes), bytes_text(of.output_ring_bytes),
+                      of.queued);
+  text += fmt::format("  in flight {}", of.in_flight);
+  if (of.oldest_call_age_ns != 0)
+    text += fmt::format(", unanswered for up to {}", duration_text(of.oldest_call_age_ns));
+  text += '\n';
+  append_latencies(text, kernel, before);
+  append_errors(text, reading, kernel);
+}
+
+}  // namespace
+
+std::string render_kernel(const std::vector<Reading>& readings, const std::vector<Reading>& before,
+                          std::string_view id) {
+  std::string text;
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels) {
+      if (kernel.metrics.id != id) continue;
+      if (!text.empty()) text += '\n';
+      append(text, reading, kernel, earlier(before, reading));
+    }
+  return text;
+}
+
+}  // namespace rkstat

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "reading.hpp"
+#include "text.hpp"
+
+namespace rkstat {
+namespace {
+
+namespace rk = ringkernel;
+
+constexpr std::size_t id_width = 24;
+constexpr std::size_t runtime_width = 10;
+
+/// Something of a reading that is shown as one line.
+template <class Item>
+struct Line {
+  const Reading* reading;
+  const Item* item;
+};
+
+std::uint64_t waiting(const rk::KernelMetrics& metrics) {
+  return metrics.queued + metrics.in_flight;
+}
+
+}  // namespace
+
+std::string render_errors(const std::vector<Reading>& readings) {
+  std::vector<Line<rk::ErrorRecord>> lines;
+  for (const Reading& reading : readings)
+    for (const rk::ErrorRecord& error : reading.errors) lines.push_back({&reading, &error});
+  if (lines.empty()) return "no errors\n";
+  std::ranges::sort(lines, std::greater(), [](const auto& line) { return line.item->last_ns; });
+  std::string text = fmt::format("{:<{}} {:<{}} {:>10} {:>9} {:>9}  {}\n", "RUNTIME", runtime_width,
+                                 "KERNEL", id_width, "COUNT", "FIRST", "LAST", "ERROR");
+  for (const auto& [reading, error] : lines) {
+    const std::uint64_t now_ns = moment_ns(*reading);
+    text += fmt::format("{:<{}} {:<{}} {:>10} {:>9} {:>9}  {}\n", reading->name, runtime_width,
+                        error->kernel.empty() ? "-" : short_id(error->kernel, id_width), id_width,
+                        error->count, age_text(now_ns, error->first_ns),
+                        age_text(now_ns, error->last_ns), error->text);
+  }
+  return text;
+}
+
+std::string render_backlog(const std::vector<Reading>& readings,
+                           const std::vector<Reading>& before) {
+  std::vector<Line<KernelReading>> lines;
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels)
+      if (waiting(kernel.metrics) != 0) lines.push_back({&reading, &kernel});
+  if (lines.empty()) return "nothing waits\n";
+  std::ranges::stable_sort(lines, std::greater(),
+                           [](const auto& line) { return waiting(line.item->metrics); });
+  std::string text =
+      fmt::format("{:<{}} {:<{}} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}\n", "RUNTIME", runtime_width,
+                  "KERNEL", id_width, "QUEUED", "IN FLIGHT", "IN", "OUT", "OLDEST", "MSG/S");
+  for (const auto& [reading, kernel] : lines) {
+    const rk::KernelMetrics& of = kernel->metrics;
+    text += fmt::format("{:<{}} {:<{}} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}\n", reading->name,
+                        runtime_width, short_id(of.id, id_width), id_width, of.queued, of.in_flight,
+                        percent_text(of.input_ring_used_bytes, of.input_ring_bytes),
+                        percent_text(of.output_ring_used_bytes, of.output_ring_bytes),
+                        of.oldest_call_age_ns == 0 ? "-" : duration_text(of.oldest_call_age_ns),
+                        rate_text(messages_per_second(*kernel, earlier(before, *reading))));
+  }
+  return text;
+}
+
+std::string render_calls(const std::vector<Reading>& readings) {
+  struct Call {
+    const Reading* reading;
+    const KernelReading* kernel;
+    rk::CallInFlight call;
+  };
+  std::vector<Call> calls;
+  std::uint64_t unnamed = 0;
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels) {
+      for (const rk::CallInFlight& call : kernel.calls) calls.push_back({&reading, &kernel, call});
+      if (kernel.calls.size() == rk::telemetry::calls_max &&
+          kernel.metrics.in_flight > rk::telemetry::calls_max)
+        unnamed += kernel.metrics.in_flight - rk::telemetry::calls_max;
+    }
+  if (calls.empty()) return "no calls in flight\n";
+  std::ranges::stable_sort(calls, std::greater(),
+                           [](const Call& call) { return call.call.age_ns; });
+  std::string text = fmt::format("{:<{}} {:<{}} {:>18} {:>9}\n", "RUNTIME", runtime_width, "KERNEL",
+                                 id_width, "MESSAGE", "AGE");
+  for (const Call& call : calls)
+    text += fmt::format("{:<{}} {:<{}} {:>18} {:>9}\n", call.reading->name, runtime_width,
+                        short_id(call.kernel->metrics.id, id_width), id_width, call.call.message,
+                        duration_text(call.call.age_ns));
+  if (unnamed != 0) text += fmt::format("and up to {} younger ones\n", unnamed);
+  return text;
+}
+
+}  // namespace rkstat

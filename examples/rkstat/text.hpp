@@ -1,0 +1,30 @@
+/// Figures as people read them.
+///
+/// Threading: plain functions.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rkstat {
+
+/// Binary multiples, two or three digits.
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+/// "850 ns", "12.3 us", "4.56 s", "2.1 h".
+[[nodiscard]] std::string duration_text(std::uint64_t ns);
+/// Of what was at `then_ns`.
+[[nodiscard]] std::string age_text(std::uint64_t now_ns, std::uint64_t then_ns);
+/// "-" of nothing.
+[[nodiscard]] std::string percent_text(std::uint64_t part, std::uint64_t whole);
+[[nodiscard]] std::string rate_text(std::optional<double> rate);
+/// Cut off in the middle where it is long: ends differ more often than middles.
+[[nodiscard]] std::string short_id(const std::string& id, std::size_t width);
+
+[[nodiscard]] inline double seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace rkstat

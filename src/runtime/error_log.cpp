@@ -1,0 +1,47 @@
+#include "runtime/error_log.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "ringkernel/limits.hpp"
+
+namespace ringkernel::detail {
+
+void ErrorLog::note(std::string_view kernel, const Error& error, std::uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.all;
+  auto found = std::ranges::find_if(kinds_, [&](const Kind& kind) {
+    return kind.code == error.code && kind.record.kernel == kernel;
+  });
+  if (found == kinds_.end()) {
+    if (kinds_.size() == errors_max) {
+      ++counts_.missing;
+      return;
+    }
+    kinds_.push_back({error.code,
+                      {.kernel = std::string(kernel),
+                       .code = error.code.value(),
+                       .text = error.text(),
+                       .count = 0,
+                       .first_ns = now_ns,
+                       .last_ns = now_ns}});
+    found = kinds_.end() - 1;
+  }
+  ++found->record.count;
+  found->record.last_ns = now_ns;
+}
+
+std::vector<ErrorRecord> ErrorLog::records() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ErrorRecord> records;
+  records.reserve(kinds_.size());
+  for (const Kind& kind : kinds_) records.push_back(kind.record);
+  return records;
+}
+
+ErrorLog::Counts ErrorLog::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,244 @@
+// rkstat, which reads counters files, beside a service at work and after its death.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <boost/json/src.hpp>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "integration/telemetry_fixture.hpp"
+#include "telemetry/counters_file.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using testing::run_child;
+
+class Rkstat : public Publishing {};
+
+INSTANTIATE_TEST_SUITE_P(Backends, Rkstat, ::testing::ValuesIn(backend_names), backend_label);
+
+TEST_P(Rkstat, ShowsARuntimeAtWork) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "worker");
+  for (std::uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  ASSERT_TRUE(await([&] {
+    const json::object all = rkstat_json();
+    const json::array& runtimes = all.at("runtimes").as_array();
+    return runtimes.size() == 1 && runtimes[0].as_object().contains("kernels") &&
+           !runtimes[0].at("kernels").as_array().empty() &&
+           runtimes[0].at("kernels").at(0).at("replied").to_number<int>() == 7;
+  }));
+  const json::object reading = rkstat_json().at("runtimes").at(0).as_object();
+  EXPECT_EQ(reading.at("health").as_string(), "running");
+  EXPECT_EQ(reading.at("runtime").at("backend").as_string(), GetParam());
+  const json::object shown = reading.at("kernels").at(0).as_object();
+  const KernelMetrics metrics = kernel.metrics();
+  EXPECT_EQ(shown.at("id").as_string(), "worker");
+  EXPECT_EQ(shown.at("state").as_string(), "active");
+  EXPECT_EQ(shown.at("messages_per_second").to_number<double>(), 0.0) << "it has nothing to do";
+#define RK_KERNEL_FIGURE(name, kind, help) \
+  EXPECT_EQ(shown.at(#name).to_number<std::uint64_t>(), metrics.name) << #name;
+#define RK_KERNEL_LATENCY(name, help)                                             \
+  EXPECT_EQ(shown.at(#name).at("count").to_number<std::uint64_t>(), 7u) << #name; \
+  EXPECT_EQ(shown.at(#name).at("max_ns").to_number<std::uint64_t>(), metrics.name.max_ns);
+#include "telemetry/figures.def"
+  EXPECT_EQ(shown.at("latency_just_now").at("count").to_number<int>(), 0);
+  const auto text = rkstat();
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.output, HasSubstr("running"));
+  EXPECT_TRUE(std::regex_search(text.output, std::regex("worker +echo +active +0 +- +- +7 +0")))
+      << text.output;
+}
+
+/// Every line is a comment or a sample, every sample's family was announced, once.
+TEST_P(Rkstat, SpeaksPrometheus) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a \"quoted\" \\ name");
+  ASSERT_TRUE(kernel.call(numbered(1)));
+  std::string output;
+  ASSERT_TRUE(await([&] {
+    output = rkstat({"--prometheus"}).output;
+    return output.find("ringkernel_kernel_replied_total{") != std::string::npos &&
+           output.find("ringkernel_kernels{") != std::string::npos;
+  }));
+  EXPECT_THAT(output, HasSubstr(R"(kernel="a \"quoted\" \\ name",program="echo"} 1)"));
+  const std::regex help("# HELP (ringkernel_[a-z_]+) .+");
+  const std::regex type("# TYPE (ringkernel_[a-z_]+) (counter|gauge|summary)");
+  const std::regex sample(R"re((ringkernel_[a-z_]+)\{([a-z]+="([^"\\]|\\.)*",?)+\} [0-9.e+-]+)re");
+  bool is_summary = false;
+  std::vector<std::string> families;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, help)) {
+      EXPECT_EQ(std::ranges::count(families, match[1].str()), 0) << line;
+      families.push_back(match[1]);
+    } else if (std::regex_match(line, match, type)) {
+      EXPECT_EQ(families.back(), match[1]);
+      EXPECT_EQ(match[2] == "counter", families.back().ends_with("_total")) << line;
+      is_summary = match[2] == "summary";
+    } else {
+      ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
+      EXPECT_TRUE(families.back() == match[1] ||
+                  (is_summary && (families.back() + "_sum" == match[1] ||
+                                  families.back() + "_count" == match[1])))
+          << line;
+    }
+  }
+  EXPECT_THAT(output, ContainsRegex("kernel_latency_seconds\\{[^}]*quantile=\"0.99\"\\} [0-9]"));
+  EXPECT_THAT(output, ContainsRegex("kernel_latency_seconds_count\\{[^}]*\\} 1\n"));
+  EXPECT_GT(families.size(), 30u);
+}
+
+/// As Prometheus' own judge sees it: names, units, help, types.
+TEST_P(Rkstat, PrometheusTakesItsMetrics) {
+  if (!std::filesystem::exists(RK_PROMTOOL)) GTEST_SKIP() << "no promtool: ./rk test unpacks it";
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a \"quoted\" \\ name");
+  ASSERT_TRUE(kernel.call(numbered(1)));
+  EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4))));
+  ASSERT_TRUE(await([&] {
+    return rkstat({"--prometheus"}).output.find("kernel_errors_total{") != std::string::npos;
+  }));
+  const auto judged = run_child(
+      {"/bin/sh", "-c", RK_RKSTAT " --prometheus | " RK_PROMTOOL " check metrics 2>&1"}, {});
+  EXPECT_EQ(judged.exit_code, 0);
+  EXPECT_EQ(judged.output, "");
+}
+
+TEST_P(Rkstat, TellsTheHealthByItsExitCode) {
+  const auto none = rkstat();
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(none.output, "no runtime\n");
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_EQ(rkstat().exit_code, 0);
+  const std::filesystem::path other = root() / "1";
+  std::filesystem::create_directory(other);
+  std::filesystem::copy(runtime.metrics().telemetry_file, other / "runtime-1.counters");
+  std::fstream file(other / "runtime-1.counters", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(offsetof(telemetry::CountersFile, version)).put(9);
+  file.close();
+  const auto newer = rkstat();
+  EXPECT_EQ(newer.exit_code, 3);
+  EXPECT_THAT(newer.output, HasSubstr("runtime 1/1  other version: '"));
+  EXPECT_THAT(newer.output, HasSubstr("version 9; this tool reads version 2"));
+  EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("health").as_string(), "other version");
+  std::filesystem::resize_file(other / "runtime-1.counters", 5);
+  const auto truncated = rkstat();
+  EXPECT_EQ(truncated.exit_code, 1);
+  EXPECT_THAT(truncated.output, HasSubstr("runtime 1/1  unreadable: '"));
+  EXPECT_THAT(truncated.output, HasSubstr("truncated"));
+}
+
+/// The service dies with messages in flight; its last state can be read, and says that it died.
+TEST_P(Rkstat, ShowsTheLastStateOfTheDead) {
+  const auto died = run_child({RK_TELEMETRY_SERVICE, GetParam()}, {});
+  ASSERT_EQ(died.exit_code, -1) << "killed: " << died.output;
+  const auto shown = rkstat();
+  EXPECT_EQ(shown.exit_code, 1);
+  EXPECT_THAT(shown.output, HasSubstr("  dead, last sign of life "));
+  EXPECT_THAT(shown.output, HasSubstr("the process is gone"));
+  EXPECT_TRUE(std::regex_search(
+      shown.output, std::regex("worker +echo +active +- +[0-9.]+ .s +[0-9.]+ .s +5 +0 +3")))
+      << shown.output;
+  const json::object reading = rkstat_json().at("runtimes").at(0).as_object();
+  EXPECT_EQ(reading.at("health").as_string(), "dead");
+  EXPECT_FALSE(reading.at("healthy").as_bool());
+}
+
+TEST_P(Rkstat, ShowsOneKernelWithItsHops) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "one");
+  for (std::uint64_t i = 0; i < 9; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4))));
+  ASSERT_TRUE(await([&] { return rkstat({"errors"}).output != "no errors\n"; }));
+  const auto shown = rkstat({"kernel", "one"});
+  EXPECT_EQ(shown.exit_code, 0);
+  const std::string times = "( +[0-9.]+ (ns|us|ms|s)){6}\n";
+  for (const char* const hop :
+       {"all, submit to receipt", "in the host queue", "at the device", "on delivery"})
+    EXPECT_TRUE(std::regex_search(shown.output, std::regex(hop + (" +9" + times)))) << hop << '\n'
+                                                                                    << shown.output;
+  EXPECT_TRUE(std::regex_search(shown.output, std::regex("just now +0\n"))) << shown.output;
+  EXPECT_THAT(shown.output, HasSubstr("accepted 9, replied 9, failed 0"));
+  EXPECT_TRUE(
+      std::regex_search(shown.output, std::regex("ERRORS\n +1  last .* ago .*takes plain bytes")))
+      << shown.output;
+  EXPECT_EQ(rkstat({"kernel", "two"}).output, "no kernel 'two'\n");
+}
+
+TEST_P(Rkstat, ShowsErrorsTheLatestFirst) {
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_EQ(rkstat({"errors"}).output, "no errors\n");
+  EXPECT_FALSE(runtime.launch("x", {.program = "no such program"}));
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  EXPECT_EQ(kernel.call(numbered(1), 20ms).error(), Errc::deadline_exceeded);
+  EXPECT_EQ(kernel.call(numbered(1), 20ms).error(), Errc::deadline_exceeded);
+  std::string output;
+  ASSERT_TRUE(await([&] {
+    output = rkstat({"errors"}).output;
+    return std::regex_search(output, std::regex("/[0-9]+ +a +2 "));
+  })) << output;
+  EXPECT_LT(output.find("deadline_exceeded"), output.find("no such program")) << output;
+  const json::array errors = rkstat_json().at("runtimes").at(0).at("errors").as_array();
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors[1].at("count").to_number<int>(), 2);
+  EXPECT_EQ(errors[1].at("kernel").as_string(), "a");
+  EXPECT_THAT(
+      rkstat({"--prometheus"}).output,
+      ContainsRegex("kernel_errors_total\\{[^}]*kernel=\"a\",[^}]*deadline_exceeded\"\\} 2"));
+}
+
+TEST_P(Rkstat, ShowsWhatWaitsAndForHowLong) {
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_EQ(rkstat({"backlog"}).output, "nothing waits\n");
+  EXPECT_EQ(rkstat({"calls"}).output, "no calls in flight\n");
+  Kernel little = runtime.launch("little", {.program = "echo"}).value();
+  Kernel much = runtime.launch("much", {.program = "echo", .input_bytes = 4096}).value();
+  const MessageId first = little.send(numbered(1)).value();
+  for (std::uint64_t i = 0; i < 40; ++i) ASSERT_TRUE(much.send(numbered(i)));
+  std::string backlog;
+  ASSERT_TRUE(await([&] {
+    backlog = rkstat({"backlog"}).output;
+    return std::regex_search(
+        backlog, std::regex("much +8 +40 +100 % +0 % +[0-9.]+ m?s .*\n.*little +0 +1 +0 %"));
+  })) << backlog;
+  const std::string calls = rkstat({"calls"}).output;
+  EXPECT_EQ(calls.find("little"), calls.rfind("little"));
+  EXPECT_TRUE(std::regex_search(calls, std::regex("little +" + std::to_string(first) + " +[0-9]")))
+      << calls;
+  EXPECT_THAT(calls, HasSubstr("and up to 24 younger ones"));
+  EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("kernels").at(0).at("calls").as_array().size(),
+            1u);
+}
+
+TEST_P(Rkstat, RefusesFormatsOfCommands) {
+  const auto refused = rkstat({"--json", "errors"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_EQ(rkstat({"kernel"}).exit_code, 106) << "whose? (CLI11: a required argument)";
+}
+
+TEST_P(Rkstat, GoesOnWatching) {
+  auto runtime = open_on(GetParam(), often()).value();
+  // Until nobody reads any more.
+  const auto watched =
+      run_child({"/bin/sh", "-c", RK_RKSTAT " --watch 0.1 --interval 0 --json | head -n 3"}, {});
+  EXPECT_EQ(std::ranges::count(watched.output, '\n'), 3);
+  std::istringstream lines(watched.output);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_EQ(json::parse(line).at("runtimes").as_array().size(), 1u);
+}
+
+}  // namespace
+}  // namespace ringkernel::test

@@ -1,0 +1,55 @@
+/// Runtimes that publish into a folder of the test's own, and rkstat that looks there.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ringkernel/ringkernel.hpp"
+#include "support/backends.hpp"
+#include "support/environment.hpp"
+#include "support/temp_folder.hpp"
+#include "unit/backend/child_process.hpp"
+
+namespace ringkernel::test {
+
+/// Runtimes whose files lie in a folder of the test's own.
+class Publishing : public OnEachBackend {
+ protected:
+  /// Every millisecond, with the times of every message.
+  static RuntimeOptions often() {
+    return {.telemetry_period = std::chrono::milliseconds(1), .latency_sampling = 1};
+  }
+
+  [[nodiscard]] testing::ChildResult rkstat(std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), RK_RKSTAT);
+    return testing::run_child(arguments, {{"XDG_RUNTIME_DIR", folder_.path().string()}});
+  }
+  [[nodiscard]] boost::json::object rkstat_json() const {
+    return boost::json::parse(rkstat({"--json"}).output).as_object();
+  }
+  [[nodiscard]] std::filesystem::path root() const { return folder_.path() / "ringkernel"; }
+
+  /// Publications bring `condition` about sooner or later.
+  static bool await(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+ private:
+  testing::TempFolder folder_;
+  testing::Variable variable_{"XDG_RUNTIME_DIR", folder_.path().string()};
+};
+
+}  // namespace ringkernel::test

@@ -1,0 +1,137 @@
+// Where the time of a message goes, on a clock that only the test advances.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "unit/bridge/simulated_device.hpp"
+
+namespace ringkernel::bridge::test {
+namespace {
+
+/// Of a histogram: how often each duration was seen.
+std::map<std::uint64_t, std::uint64_t> seen(const Histogram& histogram) {
+  std::map<std::uint64_t, std::uint64_t> durations;
+  histogram.visit([&](std::uint32_t bucket, std::uint64_t count) {
+    durations[Histogram::longest_of(bucket)] = count;
+  });
+  return durations;
+}
+
+using Seen = std::map<std::uint64_t, std::uint64_t>;
+
+class ChannelLatency : public SimulatedBridge {
+ protected:
+  std::shared_ptr<Channel> timed(std::uint32_t every = 1) {
+    return make_channel({.queue_max = 8, .policy = Policy::block, .sample_every = every});
+  }
+  Recorder recorder;
+};
+
+TEST_F(ChannelLatency, HasTheTimesOfEachHop) {
+  const auto channel = timed();
+  ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+  clock.now += 100;
+  device.work();
+  channel->try_drain();
+  clock.now += 20;
+  ASSERT_NE(next(*channel).id, 0u);
+  EXPECT_EQ(seen(channel->latencies()->host_queue), (Seen{{0, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->device), (Seen{{100, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->delivery), (Seen{{20, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->total), (Seen{{120, 1}}));
+}
+
+TEST_F(ChannelLatency, CountsTheWaitForRoom) {
+  const auto channel = timed();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit(*channel, i, envelope(large)));
+  ASSERT_EQ(channel->queued(), 1u);
+  clock.now += 30;
+  device.work();
+  channel->try_drain();
+  channel->do_chores(clock.now);  // the third enters the ring
+  clock.now += 7;
+  settle(*channel);
+  EXPECT_EQ(replies(*channel).size(), 3u);
+  EXPECT_EQ(seen(channel->latencies()->host_queue), (Seen{{0, 2}, {30, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->device), (Seen{{30, 2}, {7, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->total), (Seen{{37, 3}}));
+}
+
+TEST_F(ChannelLatency, CountsTheWaitForAPlace) {
+  const auto channel = make_channel({.in_flight_max = 1, .sample_every = 1});
+  ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+  (void)channel->submit_later(envelope(64), Receiver::completion, &recorder, payload(2, 64),
+                              [](const Result<MessageId>&) {});
+  clock.now += 50;
+  settle(*channel);
+  ASSERT_EQ(replies(*channel).size(), 1u);  // gives its place to the other
+  settle(*channel);
+  ASSERT_EQ(recorder.outcomes.size(), 1u);
+  EXPECT_EQ(seen(channel->latencies()->host_queue), (Seen{{0, 1}, {50, 1}}));
+}
+
+TEST_F(ChannelLatency, IsOfMessagesThatTheDeviceAnswered) {
+  const auto channel = timed();
+  const MessageId id = submit(*channel, 1, envelope(64), Receiver::completion, &recorder).value();
+  EXPECT_TRUE(channel->cancel(id));
+  settle(*channel);
+  EXPECT_EQ(channel->counters().late, 1u);
+  EXPECT_TRUE(seen(channel->latencies()->total).empty());
+  EXPECT_TRUE(seen(channel->latencies()->device).empty());
+}
+
+TEST_F(ChannelLatency, IsASampleOfAboutTheSizeAskedFor) {
+  const auto channel = timed(8);
+  constexpr std::uint64_t messages = 8'000;
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+    settle(*channel);
+    ASSERT_NE(next(*channel).id, 0u);
+  }
+  const std::uint64_t sampled = seen(channel->latencies()->total)[0];
+  EXPECT_GT(sampled, messages / 8 * 9 / 10);
+  EXPECT_LT(sampled, messages / 8 * 11 / 10);
+}
+
+TEST_F(ChannelLatency, BatchesAreSampledToo) {
+  const auto channel = timed();
+  const Envelope each = envelope(64);
+  const auto describe = [&](std::size_t) -> Result<const Envelope*> { return &each; };
+  ASSERT_EQ(channel->submit_batch(5, describe, [](std::size_t, std::byte*) {}).value(), 5u);
+  clock.now += 9;
+  settle(*channel);
+  EXPECT_EQ(replies(*channel).size(), 5u);
+  EXPECT_EQ(seen(channel->latencies()->total), (Seen{{9, 5}}));
+}
+
+TEST_F(ChannelLatency, NamesTheMessagesThatWaitLongest) {
+  const auto channel = timed();
+  std::vector<MessageId> ids;
+  for (int i = 0; i < 5; ++i) {
+    ids.push_back(submit(*channel, i, envelope(64)).value());
+    clock.now += 10;
+  }
+  const auto longest = channel->longest_in_flight(3);
+  ASSERT_EQ(longest.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(longest[i].id, ids[i]);
+    EXPECT_EQ(clock.now - longest[i].accepted_ns, 50 - 10 * i);
+  }
+  settle(*channel);
+  EXPECT_TRUE(channel->longest_in_flight(3).empty()) << "they have their outcomes";
+}
+
+TEST_F(ChannelLatency, WhoDoesNotAskForItDoesNotLookAtTheClock) {
+  const auto channel = make_channel();
+  EXPECT_EQ(channel->latencies(), nullptr);
+  clock.step_ns = 1;
+  const std::uint64_t before_ns = clock.now;
+  ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+  device.work();
+  channel->try_drain();
+  EXPECT_EQ(clock.now, before_ns);
+  EXPECT_TRUE(channel->longest_in_flight(3).empty());
+}
+
+}  // namespace
+}  // namespace ringkernel::bridge::test
