@@ -29,12 +29,14 @@ constexpr int readers = 10;
 /// A runtime with one ring kernel that echoes.
 class Service {
  public:
-  explicit Service(bool telemetry)
-      : runtime_(rk::RingKernelRuntime::builder()
-                     .backend("opencl")
-                     .options({.arena_bytes = 8 << 20, .telemetry = telemetry})
-                     .build()
-                     .value()),
+  explicit Service(bool telemetry, std::uint32_t sampling = rk::RuntimeOptions().latency_sampling)
+      : runtime_(
+            rk::RingKernelRuntime::builder()
+                .backend("opencl")
+                .options(
+                    {.arena_bytes = 8 << 20, .telemetry = telemetry, .latency_sampling = sampling})
+                .build()
+                .value()),
         kernel_(runtime_.launch("echo", {.program = "echo", .auto_activate = true}).value()) {}
 
   [[nodiscard]] std::string file() const { return runtime_.metrics().telemetry_file; }
@@ -102,6 +104,13 @@ Measurement call_cost() {
                 [&] { return rate_of([&] { without.call(); }); }, ns_more);
 }
 
+/// What one message pays whose times are taken, in a pipeline.
+Measurement sample_cost() {
+  Service with(true, 1), without(true, 0);
+  return paired([&] { return rate_of([&] { with.pipeline(); }) * batch; },
+                [&] { return rate_of([&] { without.pipeline(); }) * batch; }, ns_more);
+}
+
 /// Ten readers, a snapshot each millisecond.
 Measurement readers_overhead() {
   Service service(true);
@@ -131,6 +140,7 @@ Measurement readers_overhead() {
 std::span<const Case> telemetry_cases() {
   static const std::array cases = {Case{"telemetry_overhead", "%", overhead},
                                    Case{"telemetry_call", "ns", call_cost},
+                                   Case{"telemetry_sample", "ns", sample_cost},
                                    Case{"telemetry_readers", "%", readers_overhead}};
   return cases;
 }
@@ -139,6 +149,7 @@ std::span<const Figure> telemetry_figures() {
   static const std::array figures = {
       Figure{"telemetry_overhead_percent", "%", Better::lower, 1, "telemetry_overhead"},
       Figure{"telemetry_call_cost_ns", "ns", Better::lower, 20, "telemetry_call"},
+      Figure{"telemetry_sample_cost_ns", "ns", Better::lower, Figure::no_bar, "telemetry_sample"},
       Figure{"telemetry_readers_percent", "%", Better::lower, 1, "telemetry_readers"}};
   return figures;
 }

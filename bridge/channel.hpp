@@ -279,7 +279,7 @@ class Channel {
   // channel_send.cpp; the send lock is held by the caller of those marked (send)
   Result<rk_record_header*> claim_record(const Envelope& envelope);  // (send)
   void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
-                     bool sampled);                                                   // (send)
+                     std::uint64_t sampled_ns);                                       // (send)
   void publish_records() noexcept;                                                    // (send)
   Result<void> make_room(Ended& ended);                                               // (send)
   void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);        // (send)
@@ -307,7 +307,7 @@ class Channel {
   void put_in_mailbox(Arrivals& arrivals);
   void lead(MessageId id, Timeout& timeout);  // (consume)
   void try_chores();
-  void note_reply(Slot& slot, std::uint64_t published_ns) noexcept;
+  void note_reply(Slot& slot, std::uint64_t entered_ns) noexcept;
   void note_receipt(const Slot& slot) noexcept;
   void settle(Slot& slot, bool asleep);
   void end(MessageId id, const Error& error);
@@ -403,7 +403,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     } else if (header != nullptr) {
       deadline_lowered = accept(receiver, envelope);
       write(reinterpret_cast<std::byte*>(header + 1));
-      commit_record(header, envelope, *id, now.sampled);
+      commit_record(header, envelope, *id, now.sampled_ns());
       publish_records();
     } else {
       deadline_lowered = accept(receiver, envelope);
@@ -459,7 +459,7 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
                                         (*envelope)->deadline_ns, nullptr, false, now);
       deadline_lowered |= accept(Receiver::mailbox, **envelope);
       write(accepted, reinterpret_cast<std::byte*>(*header + 1));
-      commit_record(*header, **envelope, id, now.sampled);
+      commit_record(*header, **envelope, id, now.sampled_ns());
     }
     if (accepted != 0) {
       publish_records();

@@ -103,12 +103,12 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
     settle(*slot, asleep);
 }
 
-void Channel::note_reply(Slot& slot, std::uint64_t published_ns) noexcept {
+void Channel::note_reply(Slot& slot, std::uint64_t entered_ns) noexcept {
   slot.replied_ns = clock_.now_ns();
   // relaxed: claim has acquired the slot
   latencies_->host_queue.record(
-      span_ns(slot.accepted_ns.load(std::memory_order_relaxed), published_ns));
-  latencies_->device.record(span_ns(published_ns, slot.replied_ns));
+      span_ns(slot.accepted_ns.load(std::memory_order_relaxed), entered_ns));
+  latencies_->device.record(span_ns(entered_ns, slot.replied_ns));
 }
 
 void Channel::note_receipt(const Slot& slot) noexcept {

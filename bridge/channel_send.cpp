@@ -48,7 +48,7 @@ Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
 }
 
 void Channel::commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
-                            bool sampled) {
+                            std::uint64_t sampled_ns) {
   header->kind = RK_RECORD_REQUEST;
   header->flags = 0;
   header->correlation_id = id;
@@ -59,7 +59,7 @@ void Channel::commit_record(rk_record_header* header, const Envelope& envelope, 
   header->reply_bytes = envelope.reply_bytes;
   header->fault = 0;
   header->fault_detail = 0;
-  header->timestamp_ns = sampled ? clock_.now_ns() : 0;
+  header->timestamp_ns = sampled_ns;
   header->reserved = 0;
   if (envelope.hold != nullptr) [[unlikely]]
     holds_.add(id, envelope.hold);
@@ -142,11 +142,12 @@ std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
     } else {
       rk_record_header* header = producer_.try_claim(next.envelope.payload_bytes);
       if (header == nullptr) break;
-      std::copy_n(next.payload.data(), next.payload.size(),
-                  reinterpret_cast<std::byte*>(header + 1));
       // relaxed: this thread, or one before with (send), has armed the slot
       const bool sampled = pending_.slot(next.id).sampled.load(std::memory_order_relaxed);
-      commit_record(header, next.envelope, next.id, sampled);
+      const std::uint64_t sampled_ns = sampled ? clock_.now_ns() : 0;
+      std::copy_n(next.payload.data(), next.payload.size(),
+                  reinterpret_cast<std::byte*>(header + 1));
+      commit_record(header, next.envelope, next.id, sampled_ns);
       publish_records();
     }
     ++left;

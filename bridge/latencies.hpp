@@ -1,7 +1,7 @@
 /// When messages pass the stations of their way, taken for some of them: looking at the clock for
 /// each would cost as much as the rest of the host's work.
 ///
-///     submitted --host queue--> in the input ring --device--> reply found --delivery--> received
+///     submitted --host queue--> room in the ring --device--> reply found --delivery--> received
 ///
 /// Threading: Sampler: one thread at a time. Latencies: as Histogram.
 /// Memory ordering: histograms of relaxed counts.
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 #include "foundation/histogram.hpp"
 
@@ -48,7 +49,7 @@ class Sampler {
 
 struct Latencies {
   Histogram total;       ///< submission to receiver
-  Histogram host_queue;  ///< until the record is in the input ring
+  Histogram host_queue;  ///< until there is room in the input ring
   Histogram device;      ///< until the reply is found in the output ring
   Histogram delivery;    ///< until the receiver has it
 
@@ -60,14 +61,18 @@ struct Latencies {
   [[nodiscard]] static Pointer make() {
     void* const memory = std::calloc(1, sizeof(Latencies));
     if (memory == nullptr) throw std::bad_alloc();
-    return Pointer(new (memory) Latencies);
+    return Pointer(static_cast<Latencies*>(memory));  // calloc makes objects of trivial types
   }
 };
+
+static_assert(std::is_trivial_v<Latencies>);
 
 /// When a message was accepted; of most, to a few milliseconds.
 struct Stamp {
   std::uint64_t accepted_ns = 0;  ///< 0: nobody has looked
   bool sampled = false;           ///< exact, and the way's other times are taken too
+
+  [[nodiscard]] std::uint64_t sampled_ns() const noexcept { return sampled ? accepted_ns : 0; }
 };
 
 }  // namespace ringkernel::bridge

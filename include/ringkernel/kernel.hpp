@@ -40,7 +40,7 @@ class Kernel {
 
   [[nodiscard]] std::string id() const;
   [[nodiscard]] KernelStatus status() const;
-  /// Some 10 us, beside the traffic; with `dma` and `sliced` also a copy from the device.
+  /// Takes microseconds, beside the traffic; with `dma` and `sliced` also a copy from the device.
   [[nodiscard]] KernelMetrics metrics() const;
   /// Messages that await their outcome, longest first, at most `count`; looks at all of them.
   [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;

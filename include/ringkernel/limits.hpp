@@ -39,6 +39,9 @@ inline constexpr std::uint32_t verifier_tables_max = 1000;
 /// Kinds of errors that a runtime tells apart (RingKernelRuntime::errors).
 inline constexpr std::size_t errors_max = 256;
 
+/// Events that a stream keeps for whoever is slow to take them.
+inline constexpr std::size_t events_max = 1024;
+
 /// Characters in the id of a ring kernel.
 inline constexpr std::size_t kernel_id_length_max = 128;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ringkernel/compiled_function.hpp"
+#include "ringkernel/events.hpp"
 #include "ringkernel/graph.hpp"
 #include "ringkernel/kernel.hpp"
 #include "ringkernel/message.hpp"

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "ringkernel/compiled_function.hpp"
+#include "ringkernel/events.hpp"
 #include "ringkernel/graph.hpp"
 #include "ringkernel/kernel.hpp"
 #include "ringkernel/options.hpp"
@@ -122,6 +123,8 @@ class RingKernelRuntime {
   /// outcomes of messages, refusals, lifecycle. At most `errors_max` kinds; a receiver that waits
   /// in vain and a cancellation are no errors.
   [[nodiscard]] std::vector<ErrorRecord> errors() const;
+  /// Changes of state and errors, from here on.
+  [[nodiscard]] EventStream events();
 
   // --- resident tensors (tensor_handle.hpp, docs/TENSORS.md) ----------------------------------
 

@@ -64,7 +64,7 @@ struct KernelMetrics {
   std::uint64_t oldest_call_age_ns = 0;
   // Of messages that the device has answered, one in RuntimeOptions::latency_sampling.
   LatencySummary latency;     ///< from the submission until the receiver had the answer; of this:
-  LatencySummary host_queue;  ///< until the request was in the input ring
+  LatencySummary host_queue;  ///< until there was room for it in the input ring
   LatencySummary device;      ///< until the reply was found in the output ring
   LatencySummary delivery;    ///< until the receiver had it
 };

@@ -98,7 +98,7 @@ Result<void> KernelState::open(Program& program) {
       runtime_->bridge());
   runtime_->bridge().add(channel_);
   const std::lock_guard lock(mutex_);
-  status_ = KernelStatus::launched;
+  set_status(KernelStatus::launched);
   return {};
 }
 

@@ -166,6 +166,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
+  void set_status(KernelStatus status);                // state lock held
   Result<void> drive(bridge::Watch& watch);
   void finish_termination(bool released, Result<void> result);
 

@@ -16,12 +16,17 @@ Result<void> KernelState::wrong_state(const char* wanted) const {
                                         (deactivating_ ? " while it is being deactivated" : ""));
 }
 
+void KernelState::set_status(KernelStatus status) {
+  status_ = status;
+  runtime_->changed(id_, status);
+}
+
 Result<void> KernelState::activate() {
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
     return noted(wrong_state("active").error());
   if (program_->executor().failed()) return noted(program_->executor().failure());
-  status_ = KernelStatus::active;
+  set_status(KernelStatus::active);
   on_device_ = true;
   channel_->set_state(RK_KERNEL_RUNNING);
   return {};
@@ -59,7 +64,7 @@ class Deactivation final : public bridge::Watch {
     if (executor.failed()) return executor.failure();
     executor.go_on(kernel_->kernel_);
     if (executor.obeys(kernel_->kernel_, epoch_)) {
-      kernel_->status_ = KernelStatus::deactivated;
+      kernel_->set_status(KernelStatus::deactivated);
       return Result<void>();
     }
     if (now_ns >= deadline_ns_)
@@ -148,7 +153,7 @@ std::unique_ptr<bridge::Watch> KernelState::start_terminate(const TerminateOptio
     on_terminated_.push_back(std::move(done));
     if (status_ == KernelStatus::terminating) return nullptr;
     drain = options.drain && status_ == KernelStatus::active && !deactivating_;
-    status_ = KernelStatus::terminating;
+    set_status(KernelStatus::terminating);
     end_reason_ = reason;
   }
   const auto timeout =
@@ -185,7 +190,7 @@ void KernelState::finish_termination(bool released, Result<void> result) {
   {
     const std::lock_guard lock(mutex_);
     termination_ = result;
-    status_ = KernelStatus::terminated;
+    set_status(KernelStatus::terminated);
     waiting.swap(on_terminated_);
   }
   runtime_->forget(*this);

@@ -221,6 +221,8 @@ RuntimeMetrics RingKernelRuntime::metrics() const { return state_->metrics(); }
 
 std::vector<ErrorRecord> RingKernelRuntime::errors() const { return state_->errors().records(); }
 
+EventStream RingKernelRuntime::events() { return EventStream(state_->events().subscribe()); }
+
 Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
   RK_TRY(id, state_->allocate(desc));
   return Tensor(std::make_shared<detail::TensorState>(state_, id, desc));

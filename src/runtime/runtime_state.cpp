@@ -65,9 +65,17 @@ std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const 
 }
 
 Error RuntimeState::noted(std::string_view kernel, Error error) {
-  if (error.code != boost::asio::error::operation_aborted)
-    errors_.note(kernel, error, clock_.coarse_ns());
+  if (error.code == boost::asio::error::operation_aborted) return error;
+  const std::uint64_t now_ns = clock_.coarse_ns();
+  errors_.note(kernel, error, now_ns);
+  if (events_.has_listeners())
+    events_.emit({.kernel = std::string(kernel), .status = {}, .error = error, .time_ns = now_ns});
   return error;
+}
+
+void RuntimeState::changed(const std::string& kernel, KernelStatus status) {
+  if (events_.has_listeners())
+    events_.emit({.kernel = kernel, .status = status, .error = {}, .time_ns = clock_.coarse_ns()});
 }
 
 Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
@@ -314,6 +322,7 @@ Result<void> RuntimeState::shutdown() {
   builder_.join();
   bridge_.stop();
   publisher_.reset();
+  events_.close();
   {
     const std::lock_guard lock(registry_mutex_);
     kernels.insert(kernels.end(), kept_.begin(), kept_.end());

@@ -24,6 +24,7 @@
 #include "runtime/arena.hpp"
 #include "runtime/device_memory.hpp"
 #include "runtime/error_log.hpp"
+#include "runtime/event_hub.hpp"
 #include "runtime/function_cache.hpp"
 #include "runtime/program.hpp"
 #include "runtime/tensor_table.hpp"
@@ -76,7 +77,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
-  /// Keeps the error for those who ask later, and gives it back. `kernel`: its id, or empty.
+  [[nodiscard]] EventHub& events() noexcept { return events_; }
+  /// Tells that the kernel with this id is in another state.
+  void changed(const std::string& kernel, KernelStatus status);
+  /// Keeps the error for those who ask later, tells it, and gives it back. `kernel`: its id, or
+  /// empty.
   Error noted(std::string_view kernel, Error error);
   /// Messages for one whose times are taken; 0: none's, because nobody is to know.
   [[nodiscard]] std::uint32_t sample_every() const noexcept {
@@ -108,6 +113,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   const bridge::SteadyClock clock_;
   const bool publishes_;  // as options and environment want it
   ErrorLog errors_;
+  EventHub events_;
 
   const rk_device_state opened_;  // as the device was when it was opened
   std::unique_ptr<DeviceMemory> memory_;

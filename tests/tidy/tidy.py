@@ -65,7 +65,8 @@ FOREIGN = [
     (r"boost/asio", ("bridge/", "src/runtime/", "src/mind/", "src/capi/",
                      "include/ringkernel/kernel.hpp", "include/ringkernel/runtime.hpp",
                      "include/ringkernel/mind_runtime.hpp",
-                     "include/ringkernel/compiled_function.hpp", "include/ringkernel/detail/")),
+                     "include/ringkernel/compiled_function.hpp", "include/ringkernel/events.hpp",
+                     "include/ringkernel/detail/")),
 ]
 
 # Text that is banned -> (files it is banned in, files excepted, what to do).

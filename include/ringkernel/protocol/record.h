@@ -30,7 +30,7 @@ typedef struct rk_record_header {
   rk_u32 reply_bytes;    /* request: payload bytes of the reply, prefix included */
   rk_u32 fault;          /* reply: RK_FAULT_*; 0 = the payload is the answer */
   rk_u64 fault_detail;   /* reply: the offending value or index, meaning depends on the fault */
-  rk_u64 timestamp_ns;   /* request: host clock at commit, 0 = not sampled; copied to the reply */
+  rk_u64 timestamp_ns;   /* request: host clock as it enters, 0 = not sampled; the reply has it */
   rk_u64 reserved;       /* zero */
 } rk_record_header;
 RK_LAYOUT(rk_record_header, 64);

@@ -1,0 +1,62 @@
+/// What happens in a runtime, told as it happens: changes of state of its ring kernels, and errors.
+///
+///     auto events = runtime.events();
+///     for (;;) log(co_await events.async_next(boost::asio::use_awaitable));
+///
+/// Threading: shared objects safe; one `async_next` at a time.
+/// Ownership: a stream is its subscription: events from its making on, until it and its copies are
+/// gone, which ends an `async_next` under way with operation_aborted. It does not keep the runtime.
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ringkernel/detail/operation.hpp"
+#include "ringkernel/error.hpp"
+#include "ringkernel/telemetry.hpp"
+
+namespace ringkernel {
+
+struct Event {
+  std::string kernel;                  ///< its id; empty: none's
+  std::optional<KernelStatus> status;  ///< that the kernel is in from here on; none: an error
+  Error error;                         ///< as RingKernelRuntime::errors counts them
+  std::uint64_t time_ns = 0;           ///< CLOCK_MONOTONIC, to a few milliseconds
+  /// Events between the last one and this one that found no room, because nobody took those before
+  /// them: a stream keeps `events_max`.
+  std::uint64_t missed = 0;
+};
+
+namespace detail {
+class EventQueue;
+void start_next_event(const std::shared_ptr<EventQueue>& queue, Handler<Event> handler);
+}  // namespace detail
+
+class EventStream {
+ public:
+  /// An empty handle: `async_next` answers runtime_closed.
+  EventStream() noexcept = default;
+  explicit EventStream(std::shared_ptr<detail::EventQueue> queue) noexcept
+      : queue_(std::move(queue)) {}
+
+  /// Completes with the next event. Signature: void(error_code, Event). Errors: busy, if another
+  /// one is under way; operation_aborted; runtime_closed, when the runtime was shut down and its
+  /// last event was taken.
+  template <class Token>
+  auto async_next(Token&& token) {
+    return boost::asio::async_initiate<Token, void(error_code, Event)>(
+        [](auto handler, std::shared_ptr<detail::EventQueue> queue) {
+          detail::start_next_event(queue, detail::Handler<Event>(std::move(handler)));
+        },
+        token, queue_);
+  }
+
+ private:
+  std::shared_ptr<detail::EventQueue> queue_;
+};
+
+}  // namespace ringkernel

@@ -1,0 +1,63 @@
+/// Hands events to those who subscribed. Who is slow misses some; nobody waits for him.
+///
+/// Threading: any thread, with any lock held.
+/// Memory ordering: `streams_` says whether anybody may be there; relaxed: who subscribes while
+/// something happens may miss it.
+/// Ownership: a queue is its stream's; the hub looks whether it is still there.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ringkernel/events.hpp"
+#include "runtime/finish.hpp"
+
+namespace ringkernel::detail {
+
+class EventQueue : public std::enable_shared_from_this<EventQueue> {
+ public:
+  EventQueue() = default;
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+  ~EventQueue();
+
+  void push(const Event& event);
+  /// No events will come any more.
+  void close();
+  void start_next(Handler<Event> handler);
+
+ private:
+  void cancel(std::uint64_t number);
+
+  std::mutex mutex_;  // guards what follows
+  std::deque<Event> events_;
+  std::uint64_t missed_ = 0;  // since the last one in events_
+  bool closed_ = false;
+  std::uint64_t number_ = 0;  // of the operation that waits, or did last
+  std::optional<Finish<Event>> waiting_;
+};
+
+class EventHub {
+ public:
+  /// Events from here on.
+  [[nodiscard]] std::shared_ptr<EventQueue> subscribe();
+  [[nodiscard]] bool has_listeners() const noexcept {
+    return streams_.load(std::memory_order_relaxed) != 0;
+  }
+  void emit(const Event& event);
+  void close();
+
+ private:
+  std::mutex mutex_;  // guards what follows; before a queue's
+  std::vector<std::weak_ptr<EventQueue>> queues_;
+  bool closed_ = false;
+  std::atomic<std::size_t> streams_{0};
+};
+
+}  // namespace ringkernel::detail

@@ -1,0 +1,203 @@
+// Subscriptions to what happens in a runtime.
+#include <gmock/gmock.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ringkernel/ringkernel.hpp"
+#include "support/backends.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+using Next = std::pair<error_code, Event>;
+
+std::future<Next> ask(EventStream& events) {
+  auto promise = std::make_shared<std::promise<Next>>();
+  events.async_next([promise](error_code error, Event event) {
+    promise->set_value({error, std::move(event)});
+  });
+  return promise->get_future();
+}
+
+/// The events that are there, which are those of calls that have returned.
+Event next(EventStream& events) {
+  auto [error, event] = ask(events).get();
+  EXPECT_FALSE(error) << error.message();
+  return event;
+}
+
+RK_ON_EACH_BACKEND(Events);
+
+TEST_P(Events, TellAKernelsLife) {
+  RingKernelRuntime runtime = open();
+  EventStream events = runtime.events();
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  kernel.activate().value();
+  kernel.deactivate().value();
+  kernel.terminate().value();
+  std::vector<KernelStatus> told;
+  std::uint64_t time_ns = 0;
+  while (told.empty() || told.back() != KernelStatus::terminated) {
+    const Event event = next(events);
+    EXPECT_EQ(event.kernel, "a");
+    EXPECT_FALSE(event.error.code);
+    EXPECT_GE(event.time_ns, time_ns);
+    time_ns = event.time_ns;
+    ASSERT_TRUE(event.status);
+    told.push_back(*event.status);
+  }
+  EXPECT_THAT(told,
+              ElementsAre(KernelStatus::launched, KernelStatus::active, KernelStatus::deactivated,
+                          KernelStatus::terminating, KernelStatus::terminated));
+}
+
+TEST_P(Events, TellErrors) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  EventStream events = runtime.events();
+  EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4))));
+  EXPECT_FALSE(runtime.launch("a", {.program = "echo"}));
+  const Event wrong = next(events);
+  EXPECT_EQ(wrong.kernel, "a");
+  EXPECT_FALSE(wrong.status);
+  EXPECT_EQ(wrong.error, Errc::unsupported_operation);
+  EXPECT_NE(wrong.error.detail, "");
+  EXPECT_EQ(next(events).error, Errc::kernel_exists);
+}
+
+TEST_P(Events, AreAwaited) {
+  RingKernelRuntime runtime = open();
+  EventStream events = runtime.events();
+  auto waiting = ask(events);
+  EXPECT_EQ(waiting.wait_for(1ms), std::future_status::timeout);
+  EXPECT_EQ(ask(events).get().first, make_error_code(Errc::busy));
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  EXPECT_EQ(waiting.get().second.status, KernelStatus::launched);
+}
+
+TEST_P(Events, ReachEverySubscriberFromItsSubscriptionOn) {
+  RingKernelRuntime runtime = open();
+  EventStream early = runtime.events();
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  EventStream late = runtime.events();
+  kernel.activate().value();
+  EXPECT_EQ(next(early).status, KernelStatus::launched);
+  EXPECT_EQ(next(early).status, KernelStatus::active);
+  EXPECT_EQ(next(late).status, KernelStatus::active);
+}
+
+TEST_P(Events, AreCountedWhereNobodyTakesThem) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  EventStream events = runtime.events();
+  const std::vector<float> numbers(4);
+  const Request wrong = ops::relu(numbers);
+  for (std::size_t i = 0; i < events_max + 10; ++i) EXPECT_FALSE(kernel.call(wrong));
+  EXPECT_EQ(next(events).missed, 0u);
+  EXPECT_FALSE(kernel.call(wrong));
+  for (std::size_t i = 1; i < events_max; ++i) EXPECT_EQ(next(events).missed, 0u);
+  EXPECT_EQ(next(events).missed, 10u);
+}
+
+TEST_P(Events, AnAwaitedOneIsCancelled) {
+  RingKernelRuntime runtime = open();
+  EventStream events = runtime.events();
+  asio::cancellation_signal signal;
+  FutureCode code;
+  events.async_next(asio::bind_cancellation_slot(signal.slot(), code.token()));
+  signal.emit(asio::cancellation_type::terminal);
+  EXPECT_EQ(code.get(), asio::error::operation_aborted);
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  EXPECT_EQ(next(events).status, KernelStatus::launched);
+}
+
+TEST_P(Events, EndWithTheSubscription) {
+  RingKernelRuntime runtime = open();
+  FutureCode code;
+  {
+    EventStream events = runtime.events();
+    events.async_next(code.token());
+  }
+  EXPECT_EQ(code.get(), asio::error::operation_aborted);
+  EXPECT_TRUE(runtime.launch("a", {.program = "echo"}));
+  FutureCode empty;
+  EventStream().async_next(empty.token());
+  EXPECT_EQ(empty.get(), make_error_code(Errc::runtime_closed));
+}
+
+TEST_P(Events, EndWithTheRuntime) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  EventStream events = runtime.events();
+  EventStream awaited = runtime.events();
+  runtime.shutdown().value();
+  EXPECT_EQ(next(events).status, KernelStatus::terminating);
+  EXPECT_EQ(next(events).status, KernelStatus::terminated);
+  EXPECT_EQ(ask(events).get().first, make_error_code(Errc::runtime_closed));
+  EventStream late = runtime.events();
+  EXPECT_EQ(ask(late).get().first, make_error_code(Errc::runtime_closed));
+}
+
+asio::awaitable<void> follow(EventStream events, std::vector<std::string>& told) {
+  for (;;) {
+    const Event event = co_await events.async_next(asio::use_awaitable);
+    told.push_back(event.status ? name(*event.status) : event.error.code.message());
+    if (event.status == KernelStatus::terminated) co_return;
+  }
+}
+
+TEST_P(Events, AreFollowedByACoroutine) {
+  RingKernelRuntime runtime = open();
+  asio::io_context context;
+  std::vector<std::string> told;
+  asio::co_spawn(context, follow(runtime.events(), told), asio::detached);
+  Kernel kernel = active(runtime, "a");
+  kernel.terminate().value();
+  context.run();
+  EXPECT_THAT(told, ElementsAre("launched", "active", "terminating", "terminated"));
+}
+
+/// Many who speak, one who listens, one who comes and goes.
+TEST_P(Events, OfManyThreadsArriveOnce) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  EventStream events = runtime.events();
+  constexpr std::uint64_t each = 200;
+  constexpr std::uint64_t speakers = 4;
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < speakers; ++i)
+      threads.emplace_back([&] {
+        for (std::uint64_t call = 0; call < each; ++call)
+          EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4))));
+      });
+    threads.emplace_back([&] {
+      for (std::uint64_t i = 0; i < each; ++i) {
+        EventStream brief = runtime.events();
+        brief.async_next([](error_code, const Event&) {});
+      }
+    });
+    std::uint64_t told = 0;
+    while (told < speakers * each) told += 1 + next(events).missed;
+    EXPECT_EQ(told, speakers * each);
+  }
+}
+
+}  // namespace
+}  // namespace ringkernel::test
