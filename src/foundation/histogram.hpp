@@ -88,7 +88,7 @@ class Histogram {
   static constexpr std::uint32_t exact_bits = 8;
   static constexpr std::uint64_t exact = std::uint64_t{1} << exact_bits;
   static constexpr std::uint64_t longest = (std::uint64_t{1} << 42) - 1;
-  static_assert(exact == 2 * group_buckets);
+  static_assert(exact == std::uint64_t{2} * group_buckets);
 
   static std::uint64_t load(const std::uint64_t& word) noexcept {
     // Of memory that may be mapped for reading only: nothing is stored through it.
