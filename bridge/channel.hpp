@@ -47,6 +47,7 @@ struct Envelope {
   std::uint32_t reply_bytes = 0;
   std::int32_t priority = 0;  ///< higher first, among what is still queued on the host
   std::uint64_t deadline_ns = no_deadline;
+  std::uint64_t waits_since_ns = 0;  ///< when it first found no room; 0: this is the first try
   bool assisted = false;  ///< Receiver::completion: the sender is about to call `Channel::assist`
   /// What must stay in place until the device is done with the message; may be null. The channel's
   /// from the moment that the payload is written, or given to `submit_later`.
@@ -286,9 +287,11 @@ class Channel {
   std::size_t flush(std::uint64_t now_ns, Ended& ended);                              // (send)
   std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
   bool drop_oldest(Ended& ended);                                                     // (send)
-  /// For the next message; `now_ns` is coarse.
-  Stamp stamp(std::uint64_t now_ns) noexcept {  // (send)
-    return sampler_.next() ? Stamp{clock_.now_ns(), true} : Stamp{now_ns, false};
+  /// For the next message; `now_ns` is coarse. With (send) held.
+  Stamp stamp(std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
+    const std::uint64_t sampled_ns = sampler_.next() ? clock_.now_ns() : 0;
+    if (since_ns != 0) return {since_ns, sampled_ns};
+    return {sampled_ns != 0 ? sampled_ns : now_ns, sampled_ns};
   }
   [[nodiscard]] std::uint64_t coarse_ns() const noexcept {
     return latencies_ != nullptr ? clock_.coarse_ns() : 0;
@@ -396,14 +399,14 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     const std::lock_guard lock(send_mutex_);
     RK_TRY(header, claim_record(envelope));
     if (header == nullptr) RK_TRY_VOID(make_room(ended));
-    const Stamp now = stamp(coarse_ns());
+    const Stamp now = stamp(coarse_ns(), envelope.waits_since_ns);
     id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now);
     if (!id) {
       if (header != nullptr) producer_.abort();
     } else if (header != nullptr) {
       deadline_lowered = accept(receiver, envelope);
       write(reinterpret_cast<std::byte*>(header + 1));
-      commit_record(header, envelope, *id, now.sampled_ns());
+      commit_record(header, envelope, *id, now.sampled_ns);
       publish_records();
     } else {
       deadline_lowered = accept(receiver, envelope);
@@ -459,7 +462,7 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
                                         (*envelope)->deadline_ns, nullptr, false, now);
       deadline_lowered |= accept(Receiver::mailbox, **envelope);
       write(accepted, reinterpret_cast<std::byte*>(*header + 1));
-      commit_record(*header, **envelope, id, now.sampled_ns());
+      commit_record(*header, **envelope, id, now.sampled_ns);
     }
     if (accepted != 0) {
       publish_records();

@@ -26,7 +26,7 @@ constexpr std::chrono::microseconds start_pause{20};
 /// Polls of a waiter that found somebody else leading, before it sleeps.
 constexpr std::uint32_t follower_polls = 64;
 
-/// Zero if a device has spoiled the times.
+/// Zero where they are the other way round.
 std::uint64_t span_ns(std::uint64_t from_ns, std::uint64_t to_ns) noexcept {
   return to_ns > from_ns ? to_ns - from_ns : 0;
 }
@@ -106,8 +106,10 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
 void Channel::note_reply(Slot& slot, std::uint64_t entered_ns) noexcept {
   slot.replied_ns = clock_.now_ns();
   // relaxed: claim has acquired the slot
-  latencies_->host_queue.record(
-      span_ns(slot.accepted_ns.load(std::memory_order_relaxed), entered_ns));
+  const std::uint64_t accepted_ns = slot.accepted_ns.load(std::memory_order_relaxed);
+  // A device that spoils the time must not spoil the sums.
+  entered_ns = std::clamp(entered_ns, accepted_ns, std::max(accepted_ns, slot.replied_ns));
+  latencies_->host_queue.record(span_ns(accepted_ns, entered_ns));
   latencies_->device.record(span_ns(entered_ns, slot.replied_ns));
 }
 

@@ -67,12 +67,10 @@ struct Latencies {
 
 static_assert(std::is_trivial_v<Latencies>);
 
-/// When a message was accepted; of most, to a few milliseconds.
+/// When a message came; of most, to a few milliseconds.
 struct Stamp {
-  std::uint64_t accepted_ns = 0;  ///< 0: nobody has looked
-  bool sampled = false;           ///< exact, and the way's other times are taken too
-
-  [[nodiscard]] std::uint64_t sampled_ns() const noexcept { return sampled ? accepted_ns : 0; }
+  std::uint64_t accepted_ns = 0;  ///< or first tried, while there was no room
+  std::uint64_t sampled_ns = 0;   ///< exact, and the way's other times are taken too; 0: not so
 };
 
 }  // namespace ringkernel::bridge

@@ -211,7 +211,7 @@ inline MessageId Pending::arm(std::uint32_t index, Receiver receiver, std::uint6
   slot.receiver.store(receiver, std::memory_order_relaxed);  // published by the word below
   slot.deadline_ns.store(deadline_ns, std::memory_order_relaxed);
   slot.assisted.store(assisted, std::memory_order_relaxed);
-  slot.sampled.store(stamp.sampled, std::memory_order_relaxed);
+  slot.sampled.store(stamp.sampled_ns != 0, std::memory_order_relaxed);
   slot.accepted_ns.store(stamp.accepted_ns, std::memory_order_relaxed);
   slot.replied_ns = 0;
   slot.completion = completion;

@@ -21,8 +21,9 @@ struct Line {
   const Item* item;
 };
 
+/// What is queued is mostly in flight as well.
 std::uint64_t waiting(const rk::KernelMetrics& metrics) {
-  return metrics.queued + metrics.in_flight;
+  return std::max(metrics.queued, metrics.in_flight);
 }
 
 }  // namespace

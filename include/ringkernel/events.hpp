@@ -6,6 +6,8 @@
 /// Threading: shared objects safe; one `async_next` at a time.
 /// Ownership: a stream is its subscription: events from its making on, until it and its copies are
 /// gone, which ends an `async_next` under way with operation_aborted. It does not keep the runtime.
+/// A coroutine that holds the stream it awaits is ended by shutdown or cancellation; its executor
+/// must live until then.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -22,10 +24,12 @@
 namespace ringkernel {
 
 struct Event {
-  std::string kernel;                  ///< its id; empty: none's
-  std::optional<KernelStatus> status;  ///< that the kernel is in from here on; none: an error
-  Error error;                         ///< as RingKernelRuntime::errors counts them
-  std::uint64_t time_ns = 0;           ///< CLOCK_MONOTONIC, to a few milliseconds
+  std::string kernel;  ///< its id; empty: none's
+  /// That the kernel is in from here on; none: an error. That it failed is not told as a status:
+  /// the errors of its messages say so.
+  std::optional<KernelStatus> status;
+  Error error;                ///< as RingKernelRuntime::errors counts them
+  std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC, to a few milliseconds
   /// Events between the last one and this one that found no room, because nobody took those before
   /// them: a stream keeps `events_max`.
   std::uint64_t missed = 0;

@@ -113,7 +113,8 @@ struct RuntimeMetrics {
   std::uint64_t executors = 0;
   std::uint64_t slices = 0;       ///< dispatches of executors so far
   std::uint32_t work_groups = 1;  ///< of each executor
-  // With `dma` and `sliced`: copies of requests, replies and what goes with them.
+  // With `dma` and `sliced`: copies of requests, replies, counters and what goes with them, for
+  // programs that are there.
   std::uint64_t copies = 0;
   std::uint64_t copied_bytes = 0;
   std::uint64_t arena_bytes = 0;

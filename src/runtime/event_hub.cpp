@@ -19,14 +19,17 @@ EventQueue::~EventQueue() {
 
 void EventQueue::push(const Event& event) {
   const std::lock_guard lock(mutex_);
-  if (waiting_) {
-    (*std::exchange(waiting_, std::nullopt))({}, event);
-  } else if (events_.size() == events_max) {
+  if (closed_) return;
+  if (!waiting_ && events_.size() == events_max) {
     ++missed_;
-  } else {
-    events_.push_back(event);
-    events_.back().missed = std::exchange(missed_, 0);
+    return;
   }
+  Event told = event;
+  told.missed = std::exchange(missed_, 0);
+  if (waiting_)
+    (*std::exchange(waiting_, std::nullopt))({}, std::move(told));
+  else
+    events_.push_back(std::move(told));
 }
 
 void EventQueue::close() {

@@ -321,6 +321,12 @@ Result<Reply> KernelState::call(ContentView content, const SendOptions& options)
   return exchange(prepared, options);
 }
 
+std::uint64_t KernelState::begin_waiting(Prepared& prepared) const noexcept {
+  const std::uint64_t now_ns = runtime_->clock().now_ns();
+  if (prepared.envelope.waits_since_ns == 0) prepared.envelope.waits_since_ns = now_ns;
+  return now_ns;
+}
+
 Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
   bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
@@ -329,26 +335,30 @@ Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& optio
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
                          [&](std::byte* payload) { prepared.write(payload); });
     if (id) return to_reply(channel_->wait(*id, timeout), &prepared);
-    Result<void> room = id.error();
-    if (id.error() == Errc::busy)
-      room = channel_->wait_for_room(timeout.deadline_ns(runtime_->clock().now_ns()));
-    if (!room) return noted(std::move(room).error());
+    if (!(id.error() == Errc::busy)) return noted(std::move(id).error());
+    const std::uint64_t now_ns = begin_waiting(prepared);
+    if (Result<void> room = channel_->wait_for_room(timeout.deadline_ns(now_ns)); !room)
+      return noted(std::move(room).error());
   }
 }
 
 Result<MessageId> KernelState::send(ContentView content, const SendOptions& options) {
+  Result<MessageId> sent = try_send(content, options);
+  if (!sent) return noted(std::move(sent).error());
+  return sent;
+}
+
+Result<MessageId> KernelState::try_send(ContentView content, const SendOptions& options) {
   Prepared prepared;
-  if (Result<void> ready = prepare(content, options, prepared); !ready)
-    return noted(std::move(ready).error());
+  RK_TRY_VOID(prepare(content, options, prepared));
   prepared.envelope.deadline_ns = deadline_ns(options, {});
   for (;;) {
     Result<MessageId> id = channel_->submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
                                             bridge::Executor::Wake::launch,
                                             [&](std::byte* payload) { prepared.write(payload); });
-    if (id) return id;
-    Result<void> room = id.error();
-    if (id.error() == Errc::busy) room = channel_->wait_for_room(prepared.envelope.deadline_ns);
-    if (!room) return noted(std::move(room).error());
+    if (id || !(id.error() == Errc::busy)) return id;
+    (void)begin_waiting(prepared);
+    RK_TRY_VOID(channel_->wait_for_room(prepared.envelope.deadline_ns));
   }
 }
 

@@ -73,6 +73,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   Result<void> open(Program& program);
 
   Result<void> activate();
+  /// The same without a note of its error.
+  Result<void> try_activate();
   /// Starts a deactivation that `Bridge` or `drive` polls to its end.
   [[nodiscard]] Result<std::unique_ptr<bridge::Watch>> start_deactivate(Done done);
   /// Starts a termination. nullptr: it is over or under way, and `done` is called when it is.
@@ -85,6 +87,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   [[nodiscard]] Result<Reply> call(ContentView content, const SendOptions& options);
   [[nodiscard]] Result<MessageId> send(ContentView content, const SendOptions& options);
+  /// The same without a note of its error.
+  [[nodiscard]] Result<MessageId> try_send(ContentView content, const SendOptions& options);
   /// `content(i)` gives message i of `count`.
   template <class Contents>
   [[nodiscard]] Result<std::size_t> send_all(std::size_t count, Contents&& content,
@@ -164,6 +168,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   friend class Termination;
 
   [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
+  /// The message has found no room, for the first time or again. Returns the time.
+  std::uint64_t begin_waiting(Prepared& prepared) const noexcept;
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status);                // state lock held
@@ -209,12 +215,12 @@ Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
     };
     const auto write = [&](std::size_t, std::byte* payload) { prepared.write(payload); };
     Result<std::size_t> accepted = channel_->submit_batch(count - sent, describe, write);
-    if (!accepted) noted(accepted.error());
     if (accepted && *accepted == 0) {  // no room: as a single message, by the policy
-      const Result<MessageId> single = send(content(sent), options);
+      const Result<MessageId> single = try_send(content(sent), options);
       accepted = single ? Result<std::size_t>(1) : Result<std::size_t>(single.error());
     }
-    if (!accepted) return sent != 0 ? Result<std::size_t>(sent) : accepted;
+    if (!accepted && sent != 0) return sent;
+    if (!accepted) return noted(std::move(accepted).error());
     sent += *accepted;
   }
   return sent;

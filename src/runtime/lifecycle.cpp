@@ -22,10 +22,16 @@ void KernelState::set_status(KernelStatus status) {
 }
 
 Result<void> KernelState::activate() {
+  Result<void> activated = try_activate();
+  if (!activated) return noted(std::move(activated).error());
+  return activated;
+}
+
+Result<void> KernelState::try_activate() {
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
-    return noted(wrong_state("active").error());
-  if (program_->executor().failed()) return noted(program_->executor().failure());
+    return wrong_state("active");
+  if (program_->executor().failed()) return program_->executor().failure();
   set_status(KernelStatus::active);
   on_device_ = true;
   channel_->set_state(RK_KERNEL_RUNNING);

@@ -112,7 +112,7 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
   launched_.notify_all();
   if (!opened) return std::move(opened).error();
   if (options.auto_activate) {
-    if (Result<void> activated = kernel->activate(); !activated) {
+    if (Result<void> activated = kernel->try_activate(); !activated) {
       (void)kernel->terminate({}, activated.error());
       return std::move(activated).error();
     }

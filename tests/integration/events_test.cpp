@@ -115,6 +115,19 @@ TEST_P(Events, AreCountedWhereNobodyTakesThem) {
   EXPECT_EQ(next(events).missed, 10u);
 }
 
+TEST_P(Events, AreCountedForWhoHasCaughtUpMeanwhile) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  EventStream events = runtime.events();
+  const std::vector<float> numbers(4);
+  const Request wrong = ops::relu(numbers);
+  for (std::size_t i = 0; i < events_max + 5; ++i) EXPECT_FALSE(kernel.call(wrong));
+  for (std::size_t i = 0; i < events_max; ++i) EXPECT_EQ(next(events).missed, 0u);
+  auto awaited = ask(events);
+  EXPECT_FALSE(kernel.call(wrong));
+  EXPECT_EQ(awaited.get().second.missed, 5u);
+}
+
 TEST_P(Events, AnAwaitedOneIsCancelled) {
   RingKernelRuntime runtime = open();
   EventStream events = runtime.events();
@@ -141,15 +154,29 @@ TEST_P(Events, EndWithTheSubscription) {
   EXPECT_EQ(empty.get(), make_error_code(Errc::runtime_closed));
 }
 
+TEST_P(Events, AnAwaitedOneEndsWithTheRuntime) {
+  RingKernelRuntime runtime = open();
+  EventStream events = runtime.events();
+  auto awaited = ask(events);
+  runtime.shutdown().value();
+  EXPECT_EQ(awaited.get().first, make_error_code(Errc::runtime_closed));
+}
+
 TEST_P(Events, EndWithTheRuntime) {
   RingKernelRuntime runtime = open();
   Kernel kernel = active(runtime, "a");
   EventStream events = runtime.events();
-  EventStream awaited = runtime.events();
+  FutureCode awaited;
+  EventStream quiet = RingKernelRuntime(open()).events();  // its runtime is gone
+  quiet.async_next(awaited.token());
+  EXPECT_EQ(awaited.get(), make_error_code(Errc::runtime_closed));
   runtime.shutdown().value();
   EXPECT_EQ(next(events).status, KernelStatus::terminating);
   EXPECT_EQ(next(events).status, KernelStatus::terminated);
-  EXPECT_EQ(ask(events).get().first, make_error_code(Errc::runtime_closed));
+  auto last = ask(events);
+  EXPECT_EQ(last.get().first, make_error_code(Errc::runtime_closed));
+  EXPECT_FALSE(kernel.call(numbered(1)));
+  EXPECT_EQ(ask(events).get().first, make_error_code(Errc::runtime_closed)) << "for good";
   EventStream late = runtime.events();
   EXPECT_EQ(ask(late).get().first, make_error_code(Errc::runtime_closed));
 }

@@ -8,6 +8,7 @@
 
 #include "ringkernel/ringkernel.hpp"
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/latency.hpp"
 
 int main(int argument_count, char** arguments) {
   namespace rk = ringkernel;
@@ -27,8 +28,10 @@ int main(int argument_count, char** arguments) {
     const auto kernels = reader.kernels();
     if (!kernels.empty() && kernels[0].metrics.messages_out == 8 &&
         kernels[0].metrics.in_flight == 3 && kernels[0].metrics.replied == 5 &&
-        kernels[0].metrics.latency.count == 5)
-      break;
+        kernels[0].metrics.latency.count == 5) {
+      const auto latency = reader.latency(kernels[0]);  // published behind the others
+      if (latency && rk::telemetry::summarize(*latency).count == 5) break;
+    }
     std::this_thread::sleep_for(1ms);
   }
   kill(getpid(), SIGKILL);

@@ -25,6 +25,7 @@ class ChannelLatency : public SimulatedBridge {
     return make_channel({.queue_max = 8, .policy = Policy::block, .sample_every = every});
   }
   Recorder recorder;
+  std::size_t answered_ = 0;  // records in the output ring, of 128 bytes
 };
 
 TEST_F(ChannelLatency, HasTheTimesOfEachHop) {
@@ -68,6 +69,37 @@ TEST_F(ChannelLatency, CountsTheWaitForAPlace) {
   settle(*channel);
   ASSERT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_EQ(seen(channel->latencies()->host_queue), (Seen{{0, 1}, {50, 1}}));
+}
+
+TEST_F(ChannelLatency, CountsTheWaitOfASenderThatWasTurnedAway) {
+  const auto channel = timed();
+  Envelope patient = envelope(64);
+  patient.waits_since_ns = clock.now;
+  clock.now += 40;
+  ASSERT_TRUE(submit(*channel, 1, patient));
+  clock.now += 3;
+  settle(*channel);
+  ASSERT_NE(next(*channel).id, 0u);
+  EXPECT_EQ(seen(channel->latencies()->host_queue), (Seen{{40, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->device), (Seen{{3, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->total), (Seen{{43, 1}}));
+}
+
+TEST_F(ChannelLatency, IsNotSpoiledByADevice) {
+  const auto channel = timed();
+  for (const std::uint64_t nonsense : {~std::uint64_t{0}, std::uint64_t{1}}) {
+    ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+    clock.now += 60;
+    device.work();
+    auto* const records = reinterpret_cast<std::byte*>(output_ring.data);
+    reinterpret_cast<rk_record_header*>(records + answered_ * 128)->timestamp_ns = nonsense;
+    ++answered_;
+    channel->try_drain();
+    ASSERT_NE(next(*channel).id, 0u);
+  }
+  EXPECT_EQ(channel->latencies()->host_queue.sum_ns() + channel->latencies()->device.sum_ns(),
+            120u);
+  EXPECT_EQ(channel->latencies()->total.sum_ns(), 120u);
 }
 
 TEST_F(ChannelLatency, IsOfMessagesThatTheDeviceAnswered) {
