@@ -38,7 +38,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual std::uint64_t now_ns() const noexcept = 0;
-  /// The same time as of a few milliseconds ago at most, for a fifth of the cost.
+  /// The same time as of a few milliseconds ago at most, for a third of the cost.
   [[nodiscard]] virtual std::uint64_t coarse_ns() const noexcept { return now_ns(); }
 };
 

@@ -1,5 +1,5 @@
-/// When messages pass the stations of their way, taken for some of them: looking at the clock for
-/// each would cost as much as the rest of the host's work.
+/// When messages pass the stations of their way, taken for some of them: it costs half of what a
+/// message of a pipeline takes.
 ///
 ///     submitted --host queue--> room in the ring --device--> reply found --delivery--> received
 ///
