@@ -11,8 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "reading.hpp"
+#include "render.hpp"
 #include "telemetry/folder.hpp"
+#include "telemetry/prometheus.hpp"
+#include "telemetry/state_json.hpp"
+
+namespace telemetry = ringkernel::telemetry;
 
 namespace {
 
@@ -35,8 +39,7 @@ struct View {
   }
 };
 
-std::string render(const View& view, const std::vector<rkstat::Reading>& now,
-                   const std::vector<rkstat::Reading>& before) {
+std::string render(const View& view, const rkstat::Readings& now, const rkstat::Readings& before) {
   switch (view.kind) {
     case View::Kind::screen: break;
     case View::Kind::kernel: {
@@ -46,14 +49,13 @@ std::string render(const View& view, const std::vector<rkstat::Reading>& now,
     case View::Kind::errors: return rkstat::render_errors(now);
     case View::Kind::backlog: return rkstat::render_backlog(now, before);
     case View::Kind::calls: return rkstat::render_calls(now);
-    case View::Kind::json: return rkstat::render_json(now, before);
-    case View::Kind::prometheus: return rkstat::render_prometheus(now);
+    case View::Kind::json: return telemetry::render_json(now, before);
+    case View::Kind::prometheus: return telemetry::render_prometheus(now);
   }
   return rkstat::render_text(now, before);
 }
 
-void print(const View& view, const std::vector<rkstat::Reading>& now,
-           const std::vector<rkstat::Reading>& before) {
+void print(const View& view, const rkstat::Readings& now, const rkstat::Readings& before) {
   fmt::print("{}", render(view, now, before));
   std::fflush(stdout);
 }
@@ -81,7 +83,7 @@ void add_views(CLI::App& app, View& view) {
 
 int main(int argument_count, char** arguments) {
   CLI::App app("Shows what the RingKernel runtimes of this user are doing");
-  std::string root = ringkernel::telemetry::telemetry_root().string();
+  std::string root = telemetry::telemetry_root().string();
   double interval_s = 0.3;
   double watch_s = 0;
   View view;
@@ -102,20 +104,20 @@ int main(int argument_count, char** arguments) {
     view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
   }
 
-  std::vector<rkstat::Reading> before;
+  rkstat::Readings before;
   if (interval_s > 0 && view.has_rates()) {
-    before = rkstat::read_all(root);
+    before = telemetry::read_all(root);
     std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
   }
-  std::vector<rkstat::Reading> now = rkstat::read_all(root);
+  rkstat::Readings now = telemetry::read_all(root);
   while (watch_s > 0) {
     if (view.is_for_people() && isatty(STDOUT_FILENO) != 0) fmt::print("{}", clear_screen);
     print(view, now, before);
     if (std::ferror(stdout) != 0) break;  // nobody reads any more
     std::this_thread::sleep_for(std::chrono::duration<double>(watch_s));
     before = std::move(now);
-    now = rkstat::read_all(root);
+    now = telemetry::read_all(root);
   }
   print(view, now, before);
-  return rkstat::exit_code(now);
+  return telemetry::exit_code(now);
 }

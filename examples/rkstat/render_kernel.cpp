@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "reading.hpp"
+#include "render.hpp"
 #include "text.hpp"
 
 namespace rkstat {
 namespace {
 
 namespace rk = ringkernel;
+using namespace rk::telemetry;
 
 void append_latency(std::string& text, std::string_view of, const rk::LatencySummary& latency) {
   text += fmt::format("  {:<24} {:>10}", of, latency.count);
@@ -74,8 +75,7 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
 
 }  // namespace
 
-std::string render_kernel(const std::vector<Reading>& readings, const std::vector<Reading>& before,
-                          std::string_view id) {
+std::string render_kernel(const Readings& readings, const Readings& before, std::string_view id) {
   std::string text;
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <functional>
 
-#include "reading.hpp"
+#include "render.hpp"
 #include "text.hpp"
 
 namespace rkstat {
 namespace {
 
 namespace rk = ringkernel;
+using namespace rk::telemetry;
 
 constexpr std::size_t id_width = 24;
 constexpr std::size_t runtime_width = 10;
@@ -28,7 +29,7 @@ std::uint64_t waiting(const rk::KernelMetrics& metrics) {
 
 }  // namespace
 
-std::string render_errors(const std::vector<Reading>& readings) {
+std::string render_errors(const Readings& readings) {
   std::vector<Line<rk::ErrorRecord>> lines;
   for (const Reading& reading : readings)
     for (const rk::ErrorRecord& error : reading.errors) lines.push_back({&reading, &error});
@@ -46,8 +47,7 @@ std::string render_errors(const std::vector<Reading>& readings) {
   return text;
 }
 
-std::string render_backlog(const std::vector<Reading>& readings,
-                           const std::vector<Reading>& before) {
+std::string render_backlog(const Readings& readings, const Readings& before) {
   std::vector<Line<KernelReading>> lines;
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
@@ -70,7 +70,7 @@ std::string render_backlog(const std::vector<Reading>& readings,
   return text;
 }
 
-std::string render_calls(const std::vector<Reading>& readings) {
+std::string render_calls(const Readings& readings) {
   struct Call {
     const Reading* reading;
     const KernelReading* kernel;
@@ -81,9 +81,8 @@ std::string render_calls(const std::vector<Reading>& readings) {
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels) {
       for (const rk::CallInFlight& call : kernel.calls) calls.push_back({&reading, &kernel, call});
-      if (kernel.calls.size() == rk::telemetry::calls_max &&
-          kernel.metrics.in_flight > rk::telemetry::calls_max)
-        unnamed += kernel.metrics.in_flight - rk::telemetry::calls_max;
+      if (kernel.calls.size() == calls_max && kernel.metrics.in_flight > calls_max)
+        unnamed += kernel.metrics.in_flight - calls_max;
     }
   if (calls.empty()) return "no calls in flight\n";
   std::ranges::stable_sort(calls, std::greater(),

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "reading.hpp"
+#include "render.hpp"
 #include "text.hpp"
 
 namespace rkstat {
 namespace {
 
 namespace rk = ringkernel;
+using namespace rk::telemetry;
 
 constexpr std::size_t id_width_max = 24;
 
@@ -61,7 +62,7 @@ void append(std::string& text, const Reading& reading, const Reading* before) {
 
 }  // namespace
 
-std::string render_text(const std::vector<Reading>& readings, const std::vector<Reading>& before) {
+std::string render_text(const Readings& readings, const Readings& before) {
   if (readings.empty()) return "no runtime\n";
   std::string text;
   for (const Reading& reading : readings) {

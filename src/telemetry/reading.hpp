@@ -14,10 +14,10 @@
 
 #include "telemetry/counters_reader.hpp"
 
-namespace rkstat {
+namespace ringkernel::telemetry {
 
-struct KernelReading : ringkernel::telemetry::PublishedKernel {
-  std::shared_ptr<const ringkernel::Histogram> latency;  ///< nullptr: it was gone by then
+struct KernelReading : PublishedKernel {
+  std::shared_ptr<const Histogram> latency;  ///< nullptr: it was gone by then
 };
 
 enum class Health : std::uint8_t {
@@ -36,9 +36,9 @@ struct Reading {
   std::chrono::system_clock::time_point created;
   std::chrono::nanoseconds heartbeat_age{0};
   std::uint64_t kernels_missing = 0;
-  std::optional<ringkernel::telemetry::Published<ringkernel::RuntimeMetrics>> runtime;
+  std::optional<Published<RuntimeMetrics>> runtime;
   std::vector<KernelReading> kernels;  // in order of their ids
-  std::vector<ringkernel::ErrorRecord> errors;
+  std::vector<ErrorRecord> errors;
 };
 
 /// In order of their names.
@@ -49,8 +49,7 @@ struct Reading {
                                                         const Reading* before);
 
 /// Of the messages between two readings; without an earlier one, of all.
-[[nodiscard]] ringkernel::LatencySummary recent_latency(const KernelReading& now,
-                                                        const Reading* before);
+[[nodiscard]] LatencySummary recent_latency(const KernelReading& now, const Reading* before);
 
 /// The moment that ages in a reading are reckoned from: now, or the last sign of life of the dead.
 [[nodiscard]] std::uint64_t moment_ns(const Reading& reading);
@@ -64,19 +63,4 @@ struct Reading {
 /// 0 all are healthy, 1 one of them is not, 2 there is none, 3 one is of another version.
 [[nodiscard]] int exit_code(const std::vector<Reading>& readings);
 
-[[nodiscard]] std::string render_text(const std::vector<Reading>& readings,
-                                      const std::vector<Reading>& before);
-[[nodiscard]] std::string render_json(const std::vector<Reading>& readings,
-                                      const std::vector<Reading>& before);
-/// One ring kernel, of whichever runtimes have one with this id; empty if none does.
-[[nodiscard]] std::string render_kernel(const std::vector<Reading>& readings,
-                                        const std::vector<Reading>& before, std::string_view id);
-/// What went wrong, what waits where, and messages in flight; those that matter most first.
-[[nodiscard]] std::string render_errors(const std::vector<Reading>& readings);
-[[nodiscard]] std::string render_backlog(const std::vector<Reading>& readings,
-                                         const std::vector<Reading>& before);
-[[nodiscard]] std::string render_calls(const std::vector<Reading>& readings);
-/// Prometheus' text format 0.0.4.
-[[nodiscard]] std::string render_prometheus(const std::vector<Reading>& readings);
-
-}  // namespace rkstat
+}  // namespace ringkernel::telemetry

@@ -1,4 +1,4 @@
-#include "reading.hpp"
+#include "telemetry/reading.hpp"
 
 #include <algorithm>
 
@@ -8,9 +8,8 @@
 #include "telemetry/latency.hpp"
 #include "telemetry/process.hpp"
 
-namespace rkstat {
+namespace ringkernel::telemetry {
 
-namespace rk = ringkernel;
 using namespace std::chrono_literals;
 
 namespace {
@@ -24,35 +23,35 @@ constexpr auto grace = 1s;
 std::string name_of(const std::filesystem::path& path) {
   const std::string stem = path.stem().string();
   return path.parent_path().filename().string() + "/" +
-         stem.substr(std::string_view(rk::telemetry::file_prefix).size());
+         stem.substr(std::string_view(file_prefix).size());
 }
 
 Reading read(const std::filesystem::path& path) {
   Reading reading;
   reading.path = path;
   reading.name = name_of(path);
-  const auto reader = rk::telemetry::CountersReader::open(path);
+  const auto reader = CountersReader::open(path);
   if (!reader) {
-    const bool other = reader.error() == rk::Errc::protocol_mismatch;
+    const bool other = reader.error() == Errc::protocol_mismatch;
     reading.health = other ? Health::other_version : Health::unreadable;
     reading.problem = reader.error().detail;
     return reading;
   }
-  const std::uint64_t now_ns = rk::telemetry::monotonic_ns();
+  const std::uint64_t now_ns = monotonic_ns();
   const std::uint64_t heartbeat_ns = reader->heartbeat_ns();
   reading.heartbeat_age =
       std::chrono::nanoseconds(now_ns > heartbeat_ns ? now_ns - heartbeat_ns : 0);
   reading.created = reader->created();
   reading.kernels_missing = reader->kernels_missing();
   reading.runtime = reader->runtime();
-  for (rk::telemetry::PublishedKernel& kernel : reader->kernels()) {
-    std::shared_ptr<const rk::Histogram> latency = reader->latency(kernel);
+  for (PublishedKernel& kernel : reader->kernels()) {
+    std::shared_ptr<const Histogram> latency = reader->latency(kernel);
     reading.kernels.push_back({std::move(kernel), std::move(latency)});
   }
   reading.errors = reader->errors();
   std::ranges::sort(reading.kernels, {},
                     [](const KernelReading& kernel) { return kernel.metrics.id; });
-  if (!rk::telemetry::is_running(reader->process())) {
+  if (!is_running(reader->process())) {
     reading.health = Health::dead;
     reading.problem = "the process is gone; these are its last figures";
   } else if (reading.heartbeat_age > periods_max * reader->period() + grace) {
@@ -75,7 +74,7 @@ const KernelReading* earlier(const KernelReading& now, const Reading* before) {
 
 std::vector<Reading> read_all(const std::filesystem::path& root) {
   std::vector<Reading> readings;
-  for (const std::filesystem::path& path : rk::telemetry::counters_files(root)) {
+  for (const std::filesystem::path& path : counters_files(root)) {
     Reading reading = read(path);
     // One that ended between the listing and the look has removed its file.
     if (reading.health == Health::unreadable && !std::filesystem::exists(path)) continue;
@@ -101,16 +100,16 @@ std::optional<double> messages_per_second(const KernelReading& now, const Readin
          static_cast<double>(now.published_ns - found->published_ns);
 }
 
-rk::LatencySummary recent_latency(const KernelReading& now, const Reading* before) {
+LatencySummary recent_latency(const KernelReading& now, const Reading* before) {
   if (now.latency == nullptr) return {};
   const KernelReading* const found = earlier(now, before);
-  if (found == nullptr || found->latency == nullptr) return rk::telemetry::summarize(*now.latency);
-  return rk::telemetry::summarize(*now.latency, *found->latency);
+  if (found == nullptr || found->latency == nullptr) return summarize(*now.latency);
+  return summarize(*now.latency, *found->latency);
 }
 
 std::uint64_t moment_ns(const Reading& reading) {
   const auto age_ns = static_cast<std::uint64_t>(reading.heartbeat_age.count());
-  return rk::telemetry::monotonic_ns() - (reading.health == Health::running ? 0 : age_ns);
+  return monotonic_ns() - (reading.health == Health::running ? 0 : age_ns);
 }
 
 std::string_view name(Health health) {
@@ -127,7 +126,7 @@ std::string_view name(Health health) {
 bool is_healthy(const Reading& reading) {
   return reading.health == Health::running &&
          std::ranges::none_of(reading.kernels, [](const KernelReading& kernel) {
-           return kernel.metrics.status == rk::KernelStatus::failed;
+           return kernel.metrics.status == KernelStatus::failed;
          });
 }
 
@@ -140,4 +139,4 @@ int exit_code(const std::vector<Reading>& readings) {
   return std::ranges::all_of(readings, is_healthy) ? 0 : 1;
 }
 
-}  // namespace rkstat
+}  // namespace ringkernel::telemetry

@@ -1,13 +1,9 @@
+#include "telemetry/prometheus.hpp"
+
 #include <fmt/format.h>
 
-#include <functional>
-
-#include "reading.hpp"
-
-namespace rkstat {
+namespace ringkernel::telemetry {
 namespace {
-
-namespace rk = ringkernel;
 
 /// A label's value as the format wants it.
 std::string escaped(std::string_view value) {
@@ -51,7 +47,7 @@ class Family {
     text_ += fmt::format("{}{{{}}} {}\n", name_, labels, value);
   }
   /// Of a summary.
-  void add(const std::string& labels, const rk::LatencySummary& latency) {
+  void add(const std::string& labels, const LatencySummary& latency) {
     const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / ns_per_second; };
     if (latency.count != 0) {
       add(labels + ",quantile=\"0.5\"", seconds(latency.p50_ns));
@@ -72,15 +68,14 @@ std::string labels_of(const Reading& reading) {
   return fmt::format("runtime=\"{}\"", escaped(reading.name));
 }
 
-std::string labels_of(const Reading& reading, const rk::KernelMetrics& kernel) {
+std::string labels_of(const Reading& reading, const KernelMetrics& kernel) {
   return fmt::format("{},kernel=\"{}\",program=\"{}\"", labels_of(reading), escaped(kernel.id),
                      escaped(kernel.program));
 }
 
 /// Times are in seconds there.
 void add_kernel_figure(std::string& text, std::string_view name, Kind kind, std::string_view help,
-                       const std::vector<Reading>& readings,
-                       std::uint64_t rk::KernelMetrics::*figure) {
+                       const std::vector<Reading>& readings, std::uint64_t KernelMetrics::*figure) {
   constexpr std::string_view ns = "_ns";
   const bool is_time = name.ends_with(ns);
   if (is_time) name.remove_suffix(ns.size());
@@ -119,7 +114,7 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
   Family info(text, "device_info", Kind::gauge, "The device, how bytes reach it, and 1");
   for (const Reading& reading : readings) {
     if (!reading.runtime) continue;
-    const rk::RuntimeMetrics& of = reading.runtime->metrics;
+    const RuntimeMetrics& of = reading.runtime->metrics;
     info.add(fmt::format("{},backend=\"{}\",device=\"{}\",transfer=\"{}\"", labels_of(reading),
                          escaped(of.backend), escaped(of.device), escaped(of.transfer)),
              std::uint64_t{1});
@@ -128,19 +123,17 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
       state.add(fmt::format("{},state=\"{}\"", labels_of(reading, kernel.metrics),
-                            rk::name(kernel.metrics.status)),
+                            ringkernel::name(kernel.metrics.status)),
                 std::uint64_t{1});
 }
 
 /// The code's own words, without what is different each time.
-std::string kind_of(const rk::ErrorRecord& error) {
-  return error.text.substr(0, error.text.find(':'));
-}
+std::string kind_of(const ErrorRecord& error) { return error.text.substr(0, error.text.find(':')); }
 
 void add_errors(std::string& text, const std::vector<Reading>& readings) {
   Family errors(text, "kernel_errors", Kind::counter, "Errors of one kind");
   for (const Reading& reading : readings)
-    for (const rk::ErrorRecord& error : reading.errors)
+    for (const ErrorRecord& error : reading.errors)
       errors.add(fmt::format("{},kernel=\"{}\",code=\"{}\",error=\"{}\"", labels_of(reading),
                              escaped(error.kernel), error.code, escaped(kind_of(error))),
                  error.count);
@@ -154,14 +147,14 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
   add_errors(text, readings);
 #define RK_KERNEL_LATENCY(name, help)                                                  \
   add_kernels(Family(text, "kernel_" #name "_seconds", Kind::summary, help), readings, \
-              [](const rk::KernelMetrics& metrics) { return metrics.name; });
+              [](const KernelMetrics& metrics) { return metrics.name; });
 #define RK_KERNEL_FIGURE(name, kind, help) \
-  add_kernel_figure(text, #name, Kind::kind, help, readings, &rk::KernelMetrics::name);
+  add_kernel_figure(text, #name, Kind::kind, help, readings, &KernelMetrics::name);
 #define RK_RUNTIME_FIGURE(name, kind, help)                     \
   add_runtimes(Family(text, #name, Kind::kind, help), readings, \
-               [](const rk::RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });
+               [](const RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });
 #include "telemetry/figures.def"
   return text;
 }
 
-}  // namespace rkstat
+}  // namespace ringkernel::telemetry

@@ -1,0 +1,26 @@
+/// What `rkstat` prints for people.
+///
+/// Threading: plain functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "telemetry/reading.hpp"
+
+namespace rkstat {
+
+using Readings = std::vector<ringkernel::telemetry::Reading>;
+
+/// One screen. Rates are over the time since `before`.
+[[nodiscard]] std::string render_text(const Readings& readings, const Readings& before);
+/// One ring kernel, of whichever runtimes have one with this id; empty if none does.
+[[nodiscard]] std::string render_kernel(const Readings& readings, const Readings& before,
+                                        std::string_view id);
+/// What went wrong, what waits where, and messages in flight; those that matter most first.
+[[nodiscard]] std::string render_errors(const Readings& readings);
+[[nodiscard]] std::string render_backlog(const Readings& readings, const Readings& before);
+[[nodiscard]] std::string render_calls(const Readings& readings);
+
+}  // namespace rkstat
