@@ -32,6 +32,7 @@
 #include "bridge/executor.hpp"
 #include "bridge/holds.hpp"
 #include "bridge/latencies.hpp"
+#include "foundation/trace_log.hpp"
 #include "bridge/pending.hpp"
 #include "ring/consumer.hpp"
 #include "ring/producer.hpp"
@@ -70,6 +71,8 @@ struct ChannelLimits {
   Policy policy = Policy::block;
   std::uint64_t spin_ns = 50'000;  ///< how long a waiting thread polls before it sleeps
   std::uint32_t sample_every = 0;  ///< messages for one whose way is timed; 0: no time is taken
+  TraceLog* trace = nullptr;       ///< is told of these; nullptr: nobody is
+  std::string name;                ///< of the kernel, there
 };
 
 /// Counters of the host side, all monotonic.

@@ -109,14 +109,22 @@ void Channel::note_reply(Slot& slot, std::uint64_t entered_ns) noexcept {
   const std::uint64_t accepted_ns = slot.accepted_ns.load(std::memory_order_relaxed);
   // A device that spoils the time must not spoil the sums.
   entered_ns = std::clamp(entered_ns, accepted_ns, std::max(accepted_ns, slot.replied_ns));
+  slot.entered_ns = entered_ns;
   latencies_->host_queue.record(span_ns(accepted_ns, entered_ns));
   latencies_->device.record(span_ns(entered_ns, slot.replied_ns));
 }
 
 void Channel::note_receipt(const Slot& slot) noexcept {
   const std::uint64_t now_ns = clock_.now_ns();
+  const std::uint64_t accepted_ns = slot.accepted_ns.load(std::memory_order_relaxed);
   latencies_->delivery.record(span_ns(slot.replied_ns, now_ns));
-  latencies_->total.record(span_ns(slot.accepted_ns.load(std::memory_order_relaxed), now_ns));
+  latencies_->total.record(span_ns(accepted_ns, now_ns));
+  if (limits_.trace == nullptr) return;
+  TraceEvent event =
+      TraceEvent::of(TraceKind::message, slot.outcome.id, accepted_ns, now_ns, limits_.name);
+  event.entered_ns = slot.entered_ns;
+  event.replied_ns = slot.replied_ns;
+  limits_.trace->note(event);
 }
 
 void Channel::settle(Slot& slot, bool asleep) {

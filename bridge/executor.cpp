@@ -53,6 +53,7 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
       limits_(limits),
       port_(port),
       host_(reinterpret_cast<rk_executor_host_line*>(arena + region_offset)),
+      wake_ups_(limits.kernel_capacity),
       outputs_seen_(limits.kernel_capacity, 0) {
   RK_ASSERT(limits.kernel_capacity > 0 && limits.kernel_capacity <= RK_KERNELS_MAX &&
                 limits.kernel_capacity % RK_DOORBELLS_PER_LINE == 0,
@@ -174,8 +175,13 @@ void Executor::launch(std::uint32_t kernel, Wake how) noexcept {
   if (atomic(device_line(kernel).parked_slice).load(std::memory_order_acquire) != launched) return;
   // Of several senders that see "parked", one launches. acq_rel: the winner's writes of the host
   // line's slice numbers come behind the winner's before it.
-  if (launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel))
-    start_slice(launched + 1, how);
+  if (!launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel)) return;
+  wake_ups_[kernel].fetch_add(1, std::memory_order_relaxed);  // a figure
+  start_slice(launched + 1, how);
+}
+
+std::uint32_t Executor::slices_parked(std::uint32_t kernel) const noexcept {
+  return atomic(device_line(kernel).parked_slice).load(std::memory_order_relaxed);
 }
 
 void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {

@@ -126,7 +126,13 @@ class Executor {
 
   /// Slices launched so far.
   [[nodiscard]] std::uint32_t slices_launched() const noexcept {
-    return launched_.load(std::memory_order_relaxed);  // a figure
+    return launched_.load(std::memory_order_relaxed);  // a figure, as are the next two
+  }
+  /// Of these, ended for the kernel's work-group.
+  [[nodiscard]] std::uint32_t slices_parked(std::uint32_t kernel) const noexcept;
+  /// Of these, launched for the kernel, or who had its place before.
+  [[nodiscard]] std::uint64_t wake_ups(std::uint32_t kernel) const noexcept {
+    return wake_ups_[kernel].load(std::memory_order_relaxed);
   }
 
  private:
@@ -153,7 +159,8 @@ class Executor {
   rk_kernel_device_line* kernel_devices_ = nullptr;
   rk_telemetry_block* telemetry_ = nullptr;
 
-  std::atomic<std::uint32_t> launched_{0};   // number of the slice launched last
+  std::atomic<std::uint32_t> launched_{0};  // number of the slice launched last
+  std::vector<std::atomic<std::uint64_t>> wake_ups_;
   std::vector<std::uint32_t> outputs_seen_;  // epochs of the output doorbells; poll_outputs only
 
   mutable std::mutex mutex_;  // guards the three below

@@ -53,6 +53,13 @@ struct Latencies {
   Histogram device;      ///< until the reply is found in the output ring
   Histogram delivery;    ///< until the receiver has it
 
+  void assign(const Latencies& from) noexcept {
+    total.assign(from.total);
+    host_queue.assign(from.host_queue);
+    device.assign(from.device);
+    delivery.assign(from.delivery);
+  }
+
   struct Free {
     void operator()(Latencies* latencies) const noexcept { std::free(latencies); }
   };

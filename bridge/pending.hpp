@@ -66,7 +66,8 @@ struct alignas(64) Slot {
   std::atomic<bool> assisted{false};  // counted in Channel::assisted_; who takes it, uncounts
   std::atomic<bool> sampled{false};
   std::atomic<std::uint64_t> accepted_ns{0};  // Stamp; atomic for a look at what is in flight
-  std::uint64_t replied_ns = 0;               // of one that is sampled: its reply was found; or 0
+  std::uint64_t entered_ns = 0;               // of one that is sampled: it found room in the ring
+  std::uint64_t replied_ns = 0;               // and its reply was found; or 0
   std::uint32_t next_free = 0;                // while it is free
   Completion* completion = nullptr;
   std::binary_semaphore wake_up{0};

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "telemetry/folder.hpp"
 #include "telemetry/prometheus.hpp"
 #include "telemetry/state_json.hpp"
+#include "trace.hpp"
 
 namespace telemetry = ringkernel::telemetry;
 
@@ -22,12 +26,24 @@ namespace {
 
 constexpr const char* clear_screen = "\x1b[H\x1b[2J";
 constexpr int usage_error = 64;  // beyond those that tell the health
+constexpr int file_error = 74;
 
 /// What is to be shown, and how.
 struct View {
-  enum class Kind : std::uint8_t { screen, kernel, errors, backlog, calls, json, prometheus };
+  enum class Kind : std::uint8_t {
+    screen,
+    kernel,
+    errors,
+    backlog,
+    calls,
+    json,
+    prometheus,
+    trace
+  };
   Kind kind = Kind::screen;
   std::string kernel;
+  std::string trace_file;
+  double trace_s = 1;
   bool as_json = false;
   bool as_prometheus = false;
 
@@ -41,7 +57,8 @@ struct View {
 
 std::string render(const View& view, const rkstat::Readings& now, const rkstat::Readings& before) {
   switch (view.kind) {
-    case View::Kind::screen: break;
+    case View::Kind::screen:
+    case View::Kind::trace: break;
     case View::Kind::kernel: {
       std::string text = rkstat::render_kernel(now, before, view.kernel);
       return text.empty() ? fmt::format("no kernel '{}'\n", view.kernel) : text;
@@ -74,9 +91,44 @@ void add_views(CLI::App& app, View& view) {
       ->callback(choose(View::Kind::backlog));
   app.add_subcommand("calls", "Messages in flight, the oldest first")
       ->callback(choose(View::Kind::calls));
+  CLI::App* const trace =
+      app.add_subcommand("trace", "What happened and happens, for Perfetto or chrome://tracing");
+  trace->add_option("-o,--output", view.trace_file, "File to write")->required();
+  trace->add_option("--for", view.trace_s, "Seconds to go on recording; 0: what was kept so far")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  trace->callback(choose(View::Kind::trace));
   CLI::Option* const json =
       app.add_flag("--json", view.as_json, "Print everything as JSON, one line for each look");
   app.add_flag("--prometheus", view.as_prometheus, "Print Prometheus' text format")->excludes(json);
+}
+
+/// Records, and writes the file. Exit code: 0, 2 there is no runtime, 74 the file cannot be
+/// written.
+int record_trace(const View& view, const std::string& root) {
+  constexpr auto pause = std::chrono::milliseconds(20);  // in which no runtime traces 8192 events
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(view.trace_s);
+  rkstat::TraceRecorder recorder;
+  recorder.look(root);
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(pause);
+    recorder.look(root);
+  }
+  if (recorder.runtimes() == 0) {
+    fmt::print(stderr, "rkstat: no runtime\n");
+    return 2;
+  }
+  std::ofstream file(view.trace_file, std::ios::binary);
+  file << recorder.to_json();
+  file.close();
+  if (!file) {
+    fmt::print(stderr, "rkstat: '{}' cannot be written: {}\n", view.trace_file,
+               std::generic_category().message(errno));
+    return file_error;
+  }
+  fmt::print("{} events of {} runtimes in '{}'; {} came too fast to be kept\n", recorder.events(),
+             recorder.runtimes(), view.trace_file, recorder.missed());
+  return 0;
 }
 
 }  // namespace
@@ -103,6 +155,8 @@ int main(int argument_count, char** arguments) {
     }
     view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
   }
+
+  if (view.kind == View::Kind::trace) return record_trace(view, root);
 
   rkstat::Readings before;
   if (interval_s > 0 && view.has_rates()) {

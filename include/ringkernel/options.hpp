@@ -95,6 +95,10 @@ struct RuntimeOptions {
   /// With telemetry, one message in so many, picked at random, has its times taken, which costs it
   /// about 100 ns; 1: all; 0: none, and no ages of calls in flight.
   std::uint32_t latency_sampling = 64;
+  /// With telemetry, where an HTTP server shows it (docs/TELEMETRY.md): "9464" or "localhost:9464"
+  /// for this machine only, "0.0.0.0:9464" or "[::]:9464" for everybody; port 0: any, which
+  /// `RuntimeMetrics::http_address` tells. Empty: $RINGKERNEL_HTTP, and if that is empty, no server.
+  std::string http_address = {};
   /// Default timeouts.
   std::chrono::nanoseconds call_timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);

@@ -5,6 +5,7 @@
 #include "ringkernel/events.hpp"
 #include "ringkernel/graph.hpp"
 #include "ringkernel/kernel.hpp"
+#include "ringkernel/log.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/op.hpp"
 #include "ringkernel/ops.hpp"

@@ -24,6 +24,7 @@
 #include "ringkernel/events.hpp"
 #include "ringkernel/graph.hpp"
 #include "ringkernel/kernel.hpp"
+#include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
@@ -123,6 +124,9 @@ class RingKernelRuntime {
   /// outcomes of messages, refusals, lifecycle. At most `errors_max` kinds; a receiver that waits
   /// in vain and a cancellation are no errors.
   [[nodiscard]] std::vector<ErrorRecord> errors() const;
+  /// Counts and latencies of this runtime and its kernels begin anew, the list of errors is empty;
+  /// what is counted at this moment (messages in flight, memory) stays.
+  void reset_metrics();
   /// Changes of state and errors, from here on.
   [[nodiscard]] EventStream events();
 
@@ -214,6 +218,13 @@ class RuntimeBuilder {
     return *this;
   }
 
+  /// Where the runtime tells what happens. Without: lines on the standard error stream if
+  /// $RINGKERNEL_LOG is "info", "warning" or "error", else nowhere.
+  RuntimeBuilder& log(std::shared_ptr<LogSink> sink) noexcept {
+    log_ = std::move(sink);
+    return *this;
+  }
+
   /// Errors: E6002 with the list of what is available and why the rest is not; E6004 (arena);
   /// protocol_mismatch; invalid_argument (options).
   [[nodiscard]] Result<RingKernelRuntime> build() const;
@@ -223,6 +234,7 @@ class RuntimeBuilder {
   std::string backend_;
   std::optional<std::uint32_t> device_;
   RuntimeOptions options_;
+  std::shared_ptr<LogSink> log_;
 };
 
 inline RuntimeBuilder RingKernelRuntime::builder() { return {}; }

@@ -54,6 +54,10 @@ struct KernelMetrics {
   std::uint64_t cancelled = 0;
   std::uint64_t queued = 0;     ///< at this moment on the host
   std::uint64_t in_flight = 0;  ///< at this moment accepted and not taken by a receiver
+  // Of the executor of its program; with `dma` and `sliced`, of the mover that stands for it.
+  std::uint64_t slices = 0;    ///< dispatches
+  std::uint64_t parks = 0;     ///< of these, ended for the kernel's work-group
+  std::uint64_t wake_ups = 0;  ///< of these, started because of a message of this kernel
   // At this moment; zero once the kernel has ended.
   std::uint64_t input_ring_bytes = 0;  ///< capacity
   std::uint64_t input_ring_used_bytes = 0;
@@ -102,9 +106,10 @@ struct Defragmentation {
 };
 
 struct RuntimeMetrics {
-  /// Where other processes read these figures (docs/TELEMETRY.md); empty if nowhere, and then why,
-  /// unless the options say so.
+  /// Where other processes read these figures (docs/TELEMETRY.md), and browsers do; empty if
+  /// nowhere, and then why, unless the options say so.
   std::string telemetry_file;
+  std::string http_address;
   std::string telemetry_failure;
   std::string backend;
   std::string device;
@@ -113,8 +118,7 @@ struct RuntimeMetrics {
   std::uint64_t executors = 0;
   std::uint64_t slices = 0;       ///< dispatches of executors so far
   std::uint32_t work_groups = 1;  ///< of each executor
-  // With `dma` and `sliced`: copies of requests, replies, counters and what goes with them, for
-  // programs that are there.
+  // With `dma` and `sliced`: copies of requests, replies, counters and what goes with them.
   std::uint64_t copies = 0;
   std::uint64_t copied_bytes = 0;
   std::uint64_t arena_bytes = 0;

@@ -24,3 +24,4 @@ endif()
 find_program(FLATC flatc REQUIRED)
 find_path(FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 find_path(OPENCL_INCLUDE CL/cl.h REQUIRED)
+find_path(SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)  # header-only, over fmt

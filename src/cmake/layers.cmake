@@ -36,6 +36,21 @@ function(rk_layer name)
   rk_archive(ringkernel_${name})
 endfunction()
 
+# rk_embed(<output> ROOT <folder> HEADER <header> TYPE <type> FUNCTION <function> FILES <names>):
+# a source with the table that the header declares (embed.cmake).
+function(rk_embed output)
+  cmake_parse_arguments(ARG "" "ROOT;HEADER;TYPE;FUNCTION" "FILES" ${ARGN})
+  set(script ${PROJECT_SOURCE_DIR}/src/cmake/embed.cmake)
+  list(TRANSFORM ARG_FILES PREPEND ${ARG_ROOT}/ OUTPUT_VARIABLE paths)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${ARG_ROOT} "-DNAMES=${ARG_FILES}" -DHEADER=${ARG_HEADER}
+            -DTYPE=${ARG_TYPE} -DFUNCTION=${ARG_FUNCTION} -DOUTPUT=${output} -P ${script}
+    DEPENDS ${paths} ${script}
+    COMMENT "Embedding the files of ${ARG_HEADER}"
+    VERBATIM)
+endfunction()
+
 # Compiling is most of what a run with a sanitizer costs. The tests, but not what they test, do
 # without optimisation there, and have what others wrote compiled once (tests/support); the other
 # builds show that each file includes what it needs.

@@ -21,6 +21,8 @@ class ErrorLog {
   /// `kernel`: its id; empty: no kernel's.
   void note(std::string_view kernel, const Error& error, std::uint64_t now_ns);
 
+  void reset();
+
   /// In the order in which they first came: `errors_max` at most, and each keeps its place.
   [[nodiscard]] std::vector<ErrorRecord> records() const;
 
@@ -28,6 +30,7 @@ class ErrorLog {
   struct Counts {
     std::uint64_t all = 0;
     std::uint64_t missing = 0;
+    std::uint64_t resets = 0;  ///< how often all of it was forgotten
   };
   [[nodiscard]] Counts counts() const;
 

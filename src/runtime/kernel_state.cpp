@@ -11,6 +11,7 @@
 #include "ring/geometry.hpp"
 #include "ring/inspect.hpp"
 #include "telemetry/latency.hpp"
+#include "telemetry/metrics.hpp"
 
 namespace ringkernel {
 
@@ -86,18 +87,20 @@ Result<void> KernelState::open(Program& program) {
       .queue_max = options_.queue_max,
       .policy = to_policy(options_.backpressure),
       .spin_ns = static_cast<std::uint64_t>(runtime_->options().spin_for.count()),
-      .sample_every = runtime_->sample_every()};
+      .sample_every = runtime_->sample_every(),
+      .trace = runtime_->trace(),
+      .name = id_};
   program_ = &program;
   takes_ops_ = program.takes_ops();
   if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
   kernel_ = *kernel;
-  counted_before_ = program.executor().telemetry(kernel_);
   channel_ = std::make_shared<bridge::Channel>(
       program.executor(), kernel_, RingView::at(arena.data(), input, options_.input_bytes),
       RingView::at(arena.data(), *output, options_.output_bytes), limits, runtime_->clock(),
       runtime_->bridge());
   runtime_->bridge().add(channel_);
   const std::lock_guard lock(mutex_);
+  begin_counting();
   set_status(KernelStatus::launched);
   return {};
 }
@@ -128,24 +131,49 @@ Error KernelState::terminated_reason() const { return {Errc::kernel_terminated, 
 KernelMetrics KernelState::metrics() const {
   const KernelStatus current = status();
   const std::lock_guard lock(mutex_);
-  if (last_metrics_) {
-    KernelMetrics metrics = *last_metrics_;
-    metrics.status = current;
-    return metrics;
-  }
+  KernelMetrics metrics = last_metrics_ ? *last_metrics_ : all_metrics();
+  metrics.status = current;
+  telemetry::subtract(metrics, metrics_before_);
+  return metrics;
+}
+
+void KernelState::reset_metrics() {
+  const std::lock_guard lock(mutex_);
+  ++resets_;
+  begin_counting();
+  if (last_metrics_)
+    last_metrics_->latency = last_metrics_->host_queue = last_metrics_->device =
+        last_metrics_->delivery = {};
+  if (channel_ == nullptr || channel_->latencies() == nullptr) return;
+  if (!latencies_before_) latencies_before_ = bridge::Latencies::make();
+  latencies_before_->assign(*channel_->latencies());
+}
+
+void KernelState::begin_counting() {
+  metrics_before_ = last_metrics_ ? *last_metrics_ : all_metrics();
+  metrics_before_.parks = metrics_before_.slices;  // one that runs is not counted when it ends
+}
+
+void KernelState::add_executor(KernelMetrics& metrics) const {
+  const bridge::Executor& executor = program_->executor();
+  metrics.slices = executor.slices_launched();
+  metrics.parks = executor.slices_parked(kernel_);
+  metrics.wake_ups = executor.wake_ups(kernel_);
+}
+
+KernelMetrics KernelState::all_metrics() const {
   KernelMetrics metrics;
   metrics.id = id_;
   metrics.program = options_.program;
-  metrics.status = current;
   if (channel_ == nullptr) return metrics;
   const rk_telemetry_block device = program_->executor().telemetry(kernel_);
   const bridge::ChannelCounters host = channel_->counters();
-  metrics.messages_in = device.messages_in - counted_before_.messages_in;
-  metrics.messages_out = device.messages_out - counted_before_.messages_out;
-  metrics.bytes_in = device.bytes_in - counted_before_.bytes_in;
-  metrics.bytes_out = device.bytes_out - counted_before_.bytes_out;
-  metrics.faults = device.faults - counted_before_.faults;
-  metrics.backpressure_count = device.backpressure_count - counted_before_.backpressure_count;
+  metrics.messages_in = device.messages_in;
+  metrics.messages_out = device.messages_out;
+  metrics.bytes_in = device.bytes_in;
+  metrics.bytes_out = device.bytes_out;
+  metrics.faults = device.faults;
+  metrics.backpressure_count = device.backpressure_count;
   metrics.accepted = host.accepted;
   metrics.replied = host.replied;
   metrics.failed = host.failed;
@@ -153,6 +181,7 @@ KernelMetrics KernelState::metrics() const {
   metrics.dropped = host.dropped;
   metrics.expired = host.expired;
   metrics.cancelled = host.cancelled;
+  add_executor(metrics);
   metrics.queued = channel_->queued();
   metrics.in_flight = channel_->in_flight();
   metrics.input_ring_bytes = rings_.input_capacity;
@@ -164,12 +193,16 @@ KernelMetrics KernelState::metrics() const {
       used_bytes(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
   if (const std::vector<CallInFlight> oldest = in_flight(1); !oldest.empty())
     metrics.oldest_call_age_ns = oldest.front().age_ns;
-  if (const bridge::Latencies* const latencies = channel_->latencies()) {
-    metrics.latency = telemetry::summarize(latencies->total);
-    metrics.host_queue = telemetry::summarize(latencies->host_queue);
-    metrics.device = telemetry::summarize(latencies->device);
-    metrics.delivery = telemetry::summarize(latencies->delivery);
-  }
+  const bridge::Latencies* const latencies = channel_->latencies();
+  if (latencies == nullptr) return metrics;
+  const auto summary = [&](const Histogram bridge::Latencies::*of) {
+    return latencies_before_ ? telemetry::summarize(latencies->*of, (*latencies_before_).*of)
+                             : telemetry::summarize(latencies->*of);
+  };
+  metrics.latency = summary(&bridge::Latencies::total);
+  metrics.host_queue = summary(&bridge::Latencies::host_queue);
+  metrics.device = summary(&bridge::Latencies::device);
+  metrics.delivery = summary(&bridge::Latencies::delivery);
   return metrics;
 }
 
@@ -191,7 +224,8 @@ std::vector<CallInFlight> KernelState::calls(std::size_t count) const {
 void KernelState::copy_latency(Histogram& latency) const {
   const std::lock_guard lock(mutex_);
   if (channel_ == nullptr || channel_->latencies() == nullptr) return;
-  latency.assign(channel_->latencies()->total);
+  latency.assign(channel_->latencies()->total,
+                 latencies_before_ ? &latencies_before_->total : nullptr);
 }
 
 Error KernelState::noted(Error error) const { return runtime_->noted(id_, std::move(error)); }
@@ -200,12 +234,22 @@ KernelState::Activity KernelState::activity() const {
   Activity activity;
   activity.status = status();
   const std::lock_guard lock(mutex_);
+  activity.resets = resets_;
   if (channel_ == nullptr) return activity;
   const bridge::ChannelCounters host = channel_->counters();
   activity.events = host.accepted + host.replied + host.failed + host.late + host.dropped +
                     host.expired + host.cancelled;
   activity.unanswered = channel_->unanswered();
   activity.in_flight = channel_->in_flight();
+  KernelMetrics metrics;
+  if (last_metrics_)
+    metrics = *last_metrics_;
+  else
+    add_executor(metrics);
+  telemetry::subtract(metrics, metrics_before_);
+  activity.slices = metrics.slices;
+  activity.parks = metrics.parks;
+  activity.wake_ups = metrics.wake_ups;
   return activity;
 }
 

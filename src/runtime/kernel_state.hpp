@@ -144,6 +144,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
   [[nodiscard]] KernelMetrics metrics() const;
+  /// Its counts and latencies begin anew.
+  void reset_metrics();
   /// Kernel::calls.
   [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;
   /// Makes `latency` what it is at this moment; leaves it alone if no times are taken.
@@ -154,9 +156,14 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// unanswered. Cheap: asks no device.
   struct Activity {
     std::uint64_t events = 0;
+    std::uint64_t resets = 0;
     std::uint64_t unanswered = 0;
     std::uint32_t in_flight = 0;
     KernelStatus status = KernelStatus::created;
+    // The executor's figures of KernelMetrics, which change with other kernels, too.
+    std::uint64_t slices = 0;
+    std::uint64_t parks = 0;
+    std::uint64_t wake_ups = 0;
     bool operator==(const Activity&) const = default;
   };
   [[nodiscard]] Activity activity() const;
@@ -167,6 +174,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   friend class Deactivation;
   friend class Termination;
 
+  /// What was counted since the channel began; the state lock is held, as for the next ones.
+  [[nodiscard]] KernelMetrics all_metrics() const;
+  void add_executor(KernelMetrics& metrics) const;
+  void begin_counting();
   [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
   /// The message has found no room, for the first time or again. Returns the time.
   std::uint64_t begin_waiting(Prepared& prepared) const noexcept;
@@ -180,11 +191,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   const std::string id_;
   const KernelOptions options_;
 
-  Program* program_ = nullptr;  // set by open, as are the six below; gone after shutdown
+  Program* program_ = nullptr;  // set by open, as are the five below; gone after shutdown
   bool takes_ops_ = false;
   bridge::Executor::Wake call_wake_ = bridge::Executor::Wake::launch;
   std::uint32_t kernel_ = 0;
-  rk_telemetry_block counted_before_{};  // by the device, for those who had this place before
   bridge::KernelRings rings_;
   std::uint64_t region_offset_ = 0;  // of add_region; guarded by mutex_
   std::uint64_t region_bytes_ = 0;   // 0: none
@@ -199,6 +209,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   std::vector<Done> on_terminated_;
   Result<void> termination_;
   std::optional<KernelMetrics> last_metrics_;
+  // What was counted before it began: by the device, for those who had this place; and by all when
+  // the counts were reset.
+  KernelMetrics metrics_before_;
+  bridge::Latencies::Pointer latencies_before_;
+  std::uint64_t resets_ = 0;
 };
 
 template <class Contents>

@@ -176,12 +176,12 @@ void KernelState::give_back() {
 }
 
 void KernelState::finish_termination(bool released, Result<void> result) {
-  KernelMetrics metrics = this->metrics();
-  metrics.in_flight = 0;
-  metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
-  metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
   {
     const std::lock_guard lock(mutex_);
+    KernelMetrics metrics = all_metrics();
+    metrics.in_flight = 0;
+    metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
+    metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
     last_metrics_ = std::move(metrics);  // nobody looks at the rings from here on
   }
   runtime_->bridge().remove(*channel_);

@@ -53,6 +53,7 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   std::memset(arena.data() + region_offset_, 0, region_bytes_);
   RK_TRY(port, memory_.device().create_executor(name_, region_offset_, options.limits.work_groups));
   work_groups_ = options.limits.work_groups;
+  trace_ = options.trace;
   port_.emplace(std::move(port));
   executor_.emplace(arena.data(), region_offset_, options.limits, *this);
   if (options.slices_have_clock)
@@ -89,7 +90,21 @@ Result<std::uint32_t> Program::idle_polls_max(const ProgramOptions& options) {
   return polls_for(options.park_after, poll_ns);
 }
 
+void Program::note_parked() {
+  if (executor_->parked(0)) note_slice(executor_->slices_launched());
+}
+
+void Program::note_slice(std::uint32_t slice) {
+  const std::uint64_t begin_ns = slice_begin_ns_.exchange(0, std::memory_order_relaxed);
+  if (begin_ns == 0) return;
+  trace_->keep(TraceEvent::of(TraceKind::slice, slice, begin_ns, clock_.now_ns(), name_));
+}
+
 Result<void> Program::launch(std::uint32_t slice) {
+  if (trace_ != nullptr) {
+    note_slice(slice - 1);
+    slice_begin_ns_.store(clock_.now_ns(), std::memory_order_relaxed);
+  }
   if (!mover_) return port_->launch(slice);
   mover_->launch(slice);
   return {};

@@ -16,6 +16,8 @@
 #include "bridge/clock.hpp"
 #include "bridge/executor.hpp"
 #include "bridge/mover.hpp"
+#include "foundation/trace_log.hpp"
+#include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
 #include "runtime/device_memory.hpp"
 
@@ -28,6 +30,7 @@ struct ProgramOptions {
   std::chrono::nanoseconds slice_for{0};
   std::uint64_t polls_per_ms = 0;  ///< of the device, idle, as its self-test measured; 0 = unknown
   bool slices_have_clock = false;  ///< and measure `park_after` themselves
+  TraceLog* trace = nullptr;       ///< is told of slices; nullptr: nobody is
 };
 
 class Program final : public bridge::SlicePort, private bridge::DevicePort {
@@ -49,18 +52,16 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   /// Whether its messages are ops (FlatBuffers requests) or plain bytes.
   [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
 
-  /// Slices of the device launched so far.
-  [[nodiscard]] std::uint32_t slices() const noexcept {
-    return mover_ ? mover_->device_slices() : executor_->slices_launched();
+  /// Adds the slices that were launched on the device so far, and the copies that were started.
+  void add_to(RuntimeMetrics& metrics) const noexcept {
+    metrics.slices += mover_ ? mover_->device_slices() : executor_->slices_launched();
+    metrics.copies += copies_.load(std::memory_order_relaxed);  // a figure, as is the next
+    metrics.copied_bytes += copied_bytes_.load(std::memory_order_relaxed);
   }
 
-  /// Copies between host and device started so far, and their bytes.
-  [[nodiscard]] std::uint64_t copies() const noexcept {
-    return copies_.load(std::memory_order_relaxed);  // a figure, as is the other
-  }
-  [[nodiscard]] std::uint64_t copied_bytes() const noexcept {
-    return copied_bytes_.load(std::memory_order_relaxed);
-  }
+  /// Tells the trace of a slice that has ended since the last look. Nobody else knows when: those
+  /// who send look, and who publishes the figures does.
+  void note_parked();
 
   Result<void> launch(std::uint32_t slice) override;
   bool run(std::uint32_t slice) override;
@@ -81,6 +82,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
         region_bytes_(region_bytes) {}
 
   [[nodiscard]] Result<void> start(Arena& arena, const ProgramOptions& options);
+  void note_slice(std::uint32_t slice);
   /// Polls after which an idle slice has to park.
   [[nodiscard]] Result<std::uint32_t> idle_polls_max(const ProgramOptions& options);
   /// Nanoseconds of one idle poll of a resident slice.
@@ -98,6 +100,8 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;
   std::uint32_t work_groups_ = 1;
+  TraceLog* trace_ = nullptr;
+  std::atomic<std::uint64_t> slice_begin_ns_{0};  // of the one launched last, not told yet; 0: told
   std::atomic<std::uint64_t> copies_{0};
   std::atomic<std::uint64_t> copied_bytes_{0};
   std::optional<backend::Executor> port_;

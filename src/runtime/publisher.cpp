@@ -8,7 +8,7 @@
 
 namespace ringkernel::detail {
 
-Result<std::unique_ptr<Publisher>> Publisher::create(const RuntimeState& runtime,
+Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
                                                      std::chrono::nanoseconds period) {
   const std::filesystem::path root = telemetry::telemetry_root();
   RK_TRY(folder, telemetry::make_process_folder(root));
@@ -17,7 +17,7 @@ Result<std::unique_ptr<Publisher>> Publisher::create(const RuntimeState& runtime
   return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(writer)));
 }
 
-Publisher::Publisher(const RuntimeState& runtime, std::chrono::nanoseconds period,
+Publisher::Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
                      std::unique_ptr<telemetry::CountersWriter> writer)
     : runtime_(runtime), period_(period), writer_(std::move(writer)) {}
 
@@ -51,6 +51,8 @@ void Publisher::publish() {
     if (!publish(kernel)) ++missing;
   forget_unseen();
   publish_errors();
+  runtime_.take_trace(trace_);
+  writer_->append(trace_, runtime_.trace_missed());
   writer_->beat(missing);
 }
 
@@ -61,7 +63,8 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
       if (places_used_ == kernels_max) return false;
       free_places_.push_back(places_used_++);
     }
-    const Place place{.index = free_places_.back(), .number = ++kernels_seen_, .activity = {}};
+    const Place place{
+        .index = free_places_.back(), .number = ++kernels_seen_, .activity = {}, .metrics = {}};
     found = places_.emplace(kernel, place).first;
     free_places_.pop_back();
   }
@@ -69,18 +72,28 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   place.is_seen = true;
   // Of a kernel that rests the device is not asked: with memory of its own that is a copy.
   const KernelState::Activity activity = kernel->activity();
-  if (place.is_stored && activity.unanswered == 0 && place.activity == activity) return true;
-  place.activity = activity;
-  place.is_stored = writer_->store(place.index, place.number, kernel->metrics(),
-                                   kernel->calls(telemetry::calls_max));
+  KernelState::Activity before = std::exchange(place.activity, activity);
+  if (place.is_stored && activity.unanswered == 0 && activity == before) return true;
+  place.metrics.slices = before.slices = activity.slices;
+  place.metrics.parks = before.parks = activity.parks;
+  place.metrics.wake_ups = before.wake_ups = activity.wake_ups;
+  if (!place.is_stored || activity.unanswered != 0 || activity != before)
+    place.metrics = kernel->metrics();
+  place.is_stored =
+      writer_->store(place.index, place.number, place.metrics, kernel->calls(telemetry::calls_max));
   if (place.is_stored) kernel->copy_latency(writer_->latency(place.index));
   return place.is_stored;
 }
 
 void Publisher::publish_errors() {
-  const std::uint64_t seen = runtime_.errors().counts().all;
-  if (seen == errors_seen_) return;
+  const ErrorLog::Counts seen = runtime_.errors().counts();
+  if (seen.all == errors_seen_.all && seen.resets == errors_seen_.resets) return;
   bool is_stored = true;  // else for lack of memory: tried again
+  if (seen.resets != errors_seen_.resets) {
+    for (std::uint32_t place = 0; place < error_counts_.size(); ++place)
+      is_stored &= writer_->store(place, ErrorRecord());
+    error_counts_.clear();
+  }
   const std::vector<ErrorRecord> errors = runtime_.errors().records();
   error_counts_.resize(errors.size(), 0);
   for (std::uint32_t place = 0; place < errors.size(); ++place) {

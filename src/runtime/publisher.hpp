@@ -27,7 +27,7 @@ class RuntimeState;
 class Publisher {
  public:
   /// With its file; `start` begins to fill it.
-  [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(const RuntimeState& runtime,
+  [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(RuntimeState& runtime,
                                                                  std::chrono::nanoseconds period);
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
@@ -43,11 +43,12 @@ class Publisher {
     std::uint32_t index = 0;
     std::uint64_t number = 0;  // of the ring kernel
     KernelState::Activity activity;
+    KernelMetrics metrics;
     bool is_stored = false;  // else there was no memory for it
     bool is_seen = false;    // in this round
   };
 
-  Publisher(const RuntimeState& runtime, std::chrono::nanoseconds period,
+  Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
             std::unique_ptr<telemetry::CountersWriter> writer);
   void run();
   void publish();
@@ -56,7 +57,7 @@ class Publisher {
   void forget_unseen();
   void publish_errors();
 
-  const RuntimeState& runtime_;
+  RuntimeState& runtime_;
   const std::chrono::nanoseconds period_;
   const std::unique_ptr<telemetry::CountersWriter> writer_;
   // Of the thread alone. A weak_ptr: the address of a kernel that is gone stays its own.
@@ -65,7 +66,8 @@ class Publisher {
   std::uint32_t places_used_ = 0;
   std::uint64_t kernels_seen_ = 0;
   std::vector<std::uint64_t> error_counts_;  // as they are stored
-  std::uint64_t errors_seen_ = 0;
+  ErrorLog::Counts errors_seen_;
+  std::vector<TraceEvent> trace_;  // of this round
 
   std::mutex mutex_;
   std::condition_variable changed_;

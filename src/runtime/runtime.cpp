@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "backend/registry.hpp"
+#include "http/address.hpp"
 #include "runtime/function_state.hpp"
 #include "runtime/kernel_state.hpp"
+#include "runtime/logger.hpp"
 #include "runtime/runtime_state.hpp"
 #include "runtime/tensor.hpp"
 
@@ -71,7 +73,15 @@ Result<void> check(const RuntimeOptions& options) {
   if (options.telemetry_period < std::chrono::milliseconds(1) ||
       options.telemetry_period > std::chrono::hours(1))
     return Error(Errc::invalid_argument, "telemetry_period is not from a millisecond to an hour");
+  if (!options.http_address.empty()) RK_TRY_VOID(http::parse_address(options.http_address));
   return {};
+}
+
+/// What the environment asks for where the options do not.
+RuntimeOptions completed(RuntimeOptions options) {
+  const char* const variable = std::getenv("RINGKERNEL_HTTP");
+  if (options.http_address.empty() && variable != nullptr) options.http_address = variable;
+  return options;
 }
 
 /// How many work-groups a device is asked to prove.
@@ -133,19 +143,25 @@ std::vector<Candidate> find_candidates(BackendTarget target, const std::string& 
 }  // namespace
 
 Result<RingKernelRuntime> RuntimeBuilder::build() const {
-  RK_TRY_VOID(check(options_));
+  const RuntimeOptions options = completed(options_);
+  RK_TRY_VOID(check(options));
+  std::shared_ptr<LogSink> log = log_;
+  if (log == nullptr) {
+    RK_TRY(wanted, detail::log_of_environment());
+    log = std::move(wanted);
+  }
   std::string why;
   const std::vector<Candidate> candidates = find_candidates(target_, backend_, why);
   rk_device_options device_options{};
   device_options.executors_max = programs_max;
-  device_options.arena_bytes = options_.arena_bytes;
-  RK_TRY(transfer, wanted_transfer(options_.transfer));
+  device_options.arena_bytes = options.arena_bytes;
+  RK_TRY(transfer, wanted_transfer(options.transfer));
   device_options.transfer = transfer;
   // An index names one device; without one the first that opens is taken.
   const std::size_t end = device_ ? std::size_t{*device_} + 1 : candidates.size();
   for (std::size_t i = device_.value_or(0); i < std::min(end, candidates.size()); ++i) {
     const Candidate& candidate = candidates[i];
-    device_options.work_groups = wanted_work_groups(options_.work_groups, candidate.description);
+    device_options.work_groups = wanted_work_groups(options.work_groups, candidate.description);
     Result<backend::Device> device = candidate.backend->open(candidate.index, device_options);
     if (!device) {
       const std::string text = device.error().text();
@@ -155,10 +171,10 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
       continue;
     }
     RK_TRY(device_state, device->state());
-    RK_TRY_VOID(check_work_groups(options_.work_groups, candidate.description, device_state));
+    RK_TRY_VOID(check_work_groups(options.work_groups, candidate.description, device_state));
     return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
-        options_, std::string(candidate.backend->name()), candidate.description, std::move(*device),
-        device_state));
+        options, std::move(log), std::string(candidate.backend->name()), candidate.description,
+        std::move(*device), device_state));
   }
   return Error(Errc::backend_unavailable,
                std::string("target '") + name(target_) + "'" +
@@ -220,6 +236,8 @@ Result<KernelMetrics> RingKernelRuntime::metrics(std::string_view id) const {
 RuntimeMetrics RingKernelRuntime::metrics() const { return state_->metrics(); }
 
 std::vector<ErrorRecord> RingKernelRuntime::errors() const { return state_->errors().records(); }
+
+void RingKernelRuntime::reset_metrics() { state_->reset_metrics(); }
 
 EventStream RingKernelRuntime::events() { return EventStream(state_->events().subscribe()); }
 

@@ -1,5 +1,7 @@
 #include "runtime/runtime_state.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -8,8 +10,13 @@
 #include <utility>
 
 #include "foundation/timeout.hpp"
+#include "http/address.hpp"
+#include "http/server.hpp"
 #include "runtime/kernel_state.hpp"
+#include "runtime/logger.hpp"
 #include "runtime/publisher.hpp"
+#include "telemetry/metrics.hpp"
+#include "telemetry/reading.hpp"
 
 namespace ringkernel::detail {
 
@@ -23,9 +30,9 @@ bool wants_telemetry(const RuntimeOptions& options) {
 
 }  // namespace
 
-RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
-                           const rk_device_description& description, backend::Device device,
-                           const rk_device_state& device_state)
+RuntimeState::RuntimeState(const RuntimeOptions& options, std::shared_ptr<LogSink> log,
+                           std::string backend_name, const rk_device_description& description,
+                           backend::Device device, const rk_device_state& device_state)
     : options_(options),
       backend_name_(std::move(backend_name)),
       device_name_(description.name),
@@ -43,12 +50,17 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       bridge_(clock_) {
   bridge_.start();
   start_telemetry();
+  if (log != nullptr) start_log(std::move(log));
 }
 
 RuntimeState::~RuntimeState() { (void)shutdown(); }
 
 void RuntimeState::start_telemetry() {
-  if (!publishes_) return;
+  if (!publishes_) {
+    if (!options_.http_address.empty())
+      telemetry_failure_ = "HTTP shows what telemetry publishes, which is off";
+    return;
+  }
   Result<std::unique_ptr<Publisher>> publisher =
       Publisher::create(*this, options_.telemetry_period);
   if (!publisher) {
@@ -58,6 +70,25 @@ void RuntimeState::start_telemetry() {
   publisher_ = std::move(*publisher);
   telemetry_file_ = publisher_->path().string();
   publisher_->start();
+  if (options_.http_address.empty()) return;
+  Result<std::unique_ptr<http::Server>> server =
+      http::Server::open(http::parse_address(options_.http_address).value(), telemetry_file_);
+  if (!server) {
+    telemetry_failure_ = server.error().text();
+    return;
+  }
+  http_ = std::move(*server);
+  http_address_ = http_->address();
+}
+
+void RuntimeState::start_log(std::shared_ptr<LogSink> sink) {
+  const std::string runtime =
+      telemetry_file_.empty() ? std::to_string(getpid()) : telemetry::name_of(telemetry_file_);
+  logger_ = std::make_unique<Logger>(std::move(sink), runtime, EventStream(events_.subscribe()));
+  logger_->tell(LogLevel::info, "opened '" + device_name_ + "', " + backend_name_ + ", " +
+                                    backend::transfer_name(opened_.transfer));
+  if (!telemetry_failure_.empty()) logger_->tell(LogLevel::error, telemetry_failure_);
+  if (!http_address_.empty()) logger_->tell(LogLevel::info, "HTTP at " + http_address_);
 }
 
 std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const noexcept {
@@ -73,7 +104,18 @@ Error RuntimeState::noted(std::string_view kernel, Error error) {
   return error;
 }
 
+void RuntimeState::take_trace(std::vector<TraceEvent>& events) {
+  if (const std::unique_lock lock(programs_mutex_, std::try_to_lock); lock.owns_lock())
+    for (const auto& [name, program] : programs_) program->note_parked();
+  trace_.take(events);
+}
+
 void RuntimeState::changed(const std::string& kernel, KernelStatus status) {
+  if (publishes_) {
+    const std::uint64_t now_ns = clock_.now_ns();
+    trace_.keep(TraceEvent::of(TraceKind::state, static_cast<std::uint64_t>(status), now_ns, now_ns,
+                               kernel));
+  }
   if (events_.has_listeners())
     events_.emit({.kernel = kernel, .status = status, .error = {}, .time_ns = clock_.coarse_ns()});
 }
@@ -160,7 +202,8 @@ Result<Program*> RuntimeState::program(const std::string& name) {
                                        .spin_for = options_.spin_for,
                                        .slice_for = options_.slice_for,
                                        .polls_per_ms = opened_.polls_per_ms,
-                                       .slices_have_clock = opened_.slices_have_clock != 0};
+                                       .slices_have_clock = opened_.slices_have_clock != 0,
+                                       .trace = trace()};
   RK_TRY(opened, Program::open(*memory_, *arena_, name, program_options));
   Program* const program = opened.get();
   programs_.emplace(name, std::move(opened));
@@ -245,19 +288,33 @@ RuntimeMetrics RuntimeState::own_metrics() const {
 
 void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
   metrics.executors = programs_.size();
-  for (const auto& [name, program] : programs_) {
-    metrics.slices += program->slices();
-    metrics.copies += program->copies();
-    metrics.copied_bytes += program->copied_bytes();
-  }
+  metrics.slices = ended_programs_.slices;
+  metrics.copies = ended_programs_.copies;
+  metrics.copied_bytes = ended_programs_.copied_bytes;
+  for (const auto& [name, program] : programs_) program->add_to(metrics);
+  telemetry::subtract(metrics, metrics_before_);
   if (!memory_) return;  // shut down
   metrics.telemetry_file = telemetry_file_;
+  metrics.http_address = http_address_;
   metrics.telemetry_failure = telemetry_failure_;
   if (const Result<rk_device_state> device = memory_->device().state(); device) {
     metrics.program_cache_hits = device->program_cache_hits;
     metrics.program_cache_misses = device->program_cache_misses;
     metrics.program_cache_rejected = device->program_cache_rejected;
   }
+}
+
+void RuntimeState::reset_metrics() {
+  errors_.reset();
+  {
+    RuntimeMetrics metrics = own_metrics();
+    metrics.errors = metrics.errors_missing = 0;  // the log has forgotten them
+    const std::lock_guard lock(programs_mutex_);
+    metrics_before_ = {};
+    add_programs(metrics);
+    metrics_before_ = metrics;
+  }
+  for (const auto& kernel : kernels()) kernel->reset_metrics();
 }
 
 Result<void> RuntimeState::restart(std::string_view name) {
@@ -291,6 +348,7 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   bridge_.remove(executor);
   const std::uint64_t region_offset = found->second->region_offset();
   const std::uint64_t region_bytes = found->second->region_bytes();
+  found->second->add_to(ended_programs_);
   programs_.erase(found);
   arena_->free(region_offset, region_bytes);
   lock.unlock();
@@ -321,8 +379,11 @@ Result<void> RuntimeState::shutdown() {
   functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();
+  http_.reset();
   publisher_.reset();
+  if (logger_) logger_->tell(LogLevel::info, "shut down");
   events_.close();
+  logger_.reset();
   {
     const std::lock_guard lock(registry_mutex_);
     kernels.insert(kernels.end(), kept_.begin(), kept_.end());
@@ -343,6 +404,8 @@ Result<void> RuntimeState::shutdown() {
     for (auto& [name, program] : programs_) (void)program.release();
     (void)memory_.release();
   }
+  for (const auto& [name, program] : programs_)
+    if (program) program->add_to(ended_programs_);
   programs_.clear();
   memory_.reset();
   return result;

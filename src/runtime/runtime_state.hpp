@@ -19,6 +19,8 @@
 
 #include "backend/backend.hpp"
 #include "bridge/bridge.hpp"
+#include "foundation/trace_log.hpp"
+#include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
@@ -29,16 +31,22 @@
 #include "runtime/program.hpp"
 #include "runtime/tensor_table.hpp"
 
+namespace ringkernel::http {
+class Server;
+}  // namespace ringkernel::http
+
 namespace ringkernel::detail {
 
 class KernelState;
+class Logger;
 class Publisher;
 
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
-  RuntimeState(const RuntimeOptions& options, std::string backend_name,
-               const rk_device_description& description, backend::Device device,
-               const rk_device_state& device_state);
+  /// `log`: nullptr: none.
+  RuntimeState(const RuntimeOptions& options, std::shared_ptr<LogSink> log,
+               std::string backend_name, const rk_device_description& description,
+               backend::Device device, const rk_device_state& device_state);
   RuntimeState(const RuntimeState&) = delete;
   RuntimeState& operator=(const RuntimeState&) = delete;
   ~RuntimeState();
@@ -76,7 +84,13 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
+  void reset_metrics();
   [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
+  /// nullptr: nobody is to know.
+  [[nodiscard]] TraceLog* trace() noexcept { return publishes_ ? &trace_ : nullptr; }
+  /// Everything that was traced and not taken yet, with slices that ended.
+  void take_trace(std::vector<TraceEvent>& events);
+  [[nodiscard]] std::uint64_t trace_missed() const noexcept { return trace_.missed(); }
   [[nodiscard]] EventHub& events() noexcept { return events_; }
   /// Tells that the kernel with this id is in another state.
   void changed(const std::string& kernel, KernelStatus status);
@@ -96,9 +110,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  private:
   /// The figures that the programs have no part in.
   [[nodiscard]] RuntimeMetrics own_metrics() const;
-  /// The others; the programs' lock is held.
+  /// The others, and without what was counted before a reset; the programs' lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
   void start_telemetry();
+  void start_log(std::shared_ptr<LogSink> sink);
   [[nodiscard]] Result<std::shared_ptr<KernelState>> try_launch(std::string_view id,
                                                                 const KernelOptions& options);
   /// Waits until the slices of a program without kernels have returned, then gives everything of
@@ -114,6 +129,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   const bool publishes_;  // as options and environment want it
   ErrorLog errors_;
   EventHub events_;
+  TraceLog trace_;
 
   const rk_device_state opened_;  // as the device was when it was opened
   std::unique_ptr<DeviceMemory> memory_;
@@ -123,6 +139,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   mutable std::mutex programs_mutex_;  // held for a build: the second user of a program waits
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
+  RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
+  RuntimeMetrics metrics_before_;  // what was counted before a reset; likewise
 
   bridge::Bridge bridge_;
   boost::asio::thread_pool builder_{1};
@@ -137,9 +155,12 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   bool closed_ = false;
   std::vector<std::shared_ptr<KernelState>> kept_;
 
-  std::string telemetry_file_;            // set before anybody shares this, as is the next one
+  std::string telemetry_file_;  // set before anybody shares this, as are the next two
+  std::string http_address_;
   std::string telemetry_failure_;         // why there is none
   std::unique_ptr<Publisher> publisher_;  // until shutdown; last: its thread looks at the others
+  std::unique_ptr<http::Server> http_;    // likewise; reads what the publisher writes
+  std::unique_ptr<Logger> logger_;        // likewise; nullptr: nobody wants to know
 };
 
 }  // namespace ringkernel::detail

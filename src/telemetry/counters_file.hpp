@@ -6,10 +6,12 @@
 /// Units: bytes; nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "foundation/histogram.hpp"
+#include "foundation/trace_log.hpp"
 #include "ringkernel/limits.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "telemetry/sequenced.hpp"
@@ -17,7 +19,7 @@
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 2;
+inline constexpr std::uint32_t file_version = 3;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
 
@@ -55,6 +57,11 @@ struct ErrorLine {
   char text[192];
 };
 
+/// Events that the file keeps; a later one takes the place of the one so many before it.
+inline constexpr std::size_t trace_events_max = 8192;
+static_assert(trace_events_max >= TraceLog::capacity);
+using TraceWords = std::array<std::uint64_t, sizeof(TraceEvent) / sizeof(std::uint64_t)>;
+
 struct CountersFile {
   std::uint64_t magic;
   std::uint32_t version;
@@ -68,13 +75,17 @@ struct CountersFile {
   std::uint64_t kernels_used;     // places that were ever used; those above are holes in the file
   std::uint64_t kernels_missing;  // ring kernels without a place, at the last publication
   std::uint64_t errors_used;      // places that were ever used
+  std::uint64_t trace_begun;      // events of the trace whose places may have changed
+  std::uint64_t trace_ended;      // of these, those that are there
+  std::uint64_t trace_missed;     // events that were left out
   Sequenced<RuntimeRecord> runtime;
   Sequenced<ErrorLine> errors[errors_max];
   Sequenced<KernelRecord> kernels[kernels_max];
-  Histogram latencies[kernels_max];  // of the kernels at the same places: KernelMetrics::latency
+  Histogram latencies[kernels_max];    // of the kernels at the same places: KernelMetrics::latency
+  TraceWords trace[trace_events_max];  // each a TraceEvent
 };
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && offsetof(CountersFile, runtime) == 128 &&
-              sizeof(CountersFile) == 39'732'096);
+              sizeof(CountersFile) == 41'370'496);
 
 }  // namespace ringkernel::telemetry

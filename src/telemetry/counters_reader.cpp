@@ -149,4 +149,36 @@ std::vector<ErrorRecord> CountersReader::errors() const {
   return errors;
 }
 
+std::vector<TraceEvent> CountersReader::trace(std::uint64_t& from) const {
+  // Of memory that is mapped for reading only: nothing is stored through it.
+  auto& counters = const_cast<CountersFile&>(*counters_);
+  const std::uint64_t end =
+      std::atomic_ref(counters.trace_ended).load(std::memory_order_acquire);  // pairs with append
+  const auto oldest = [](std::uint64_t last) {
+    return last > trace_events_max ? last - trace_events_max : 0;
+  };
+  const std::uint64_t begin = std::max(from, oldest(end));
+  std::vector<TraceEvent> events;
+  for (std::uint64_t at = begin; at < end; ++at) {
+    TraceWords words;
+    TraceWords& place = counters.trace[at % trace_events_max];
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] = std::atomic_ref(place[i]).load(std::memory_order_relaxed);
+    std::memcpy(&events.emplace_back(), words.data(), sizeof words);
+    events.back().name[sizeof(TraceEvent::name) - 1] = 0;  // also of a spoiled file
+  }
+  // What the writer has begun to overwrite meanwhile does not count; pairs with the fence in append
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::uint64_t intact = oldest(load(counters_->trace_begun));
+  if (intact > begin)
+    events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(
+                                                      std::min(intact - begin, end - begin)));
+  from = std::max(from, end);
+  return events;
+}
+
+std::uint64_t CountersReader::trace_missed() const noexcept {
+  return load(counters_->trace_missed);
+}
+
 }  // namespace ringkernel::telemetry

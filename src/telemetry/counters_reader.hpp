@@ -56,6 +56,12 @@ class CountersReader {
   /// In the order in which they first came.
   [[nodiscard]] std::vector<ErrorRecord> errors() const;
 
+  /// Events from the place `from` on, 0: the first one, as far as they are still there; `from`
+  /// becomes the place behind the last one.
+  [[nodiscard]] std::vector<TraceEvent> trace(std::uint64_t& from) const;
+  /// Events that were left out of it so far.
+  [[nodiscard]] std::uint64_t trace_missed() const noexcept;
+
  private:
   struct Unmap {
     void operator()(const CountersFile* counters) const noexcept;

@@ -158,6 +158,29 @@ bool CountersWriter::store(std::uint32_t place, const ErrorRecord& error) {
   return true;
 }
 
+void CountersWriter::append(std::span<const TraceEvent> events, std::uint64_t missed) {
+  // relaxed: a figure
+  std::atomic_ref(counters_->trace_missed).store(missed, std::memory_order_relaxed);
+  if (events.empty()) return;
+  const std::uint64_t begin = counters_->trace_ended;  // this thread's own
+  const std::uint64_t end = begin + events.size();
+  const std::uint64_t used = std::min<std::uint64_t>(begin, trace_events_max);
+  const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, trace_events_max) - 1);
+  if (!has_memory(counters_->trace, used, last)) return;
+  std::atomic_ref(counters_->trace_begun).store(end, std::memory_order_relaxed);
+  // release: who finds an event changing finds that this has begun; pairs with the fence in trace()
+  std::atomic_thread_fence(std::memory_order_release);
+  for (std::uint64_t at = begin; at < end; ++at) {
+    TraceWords words;
+    std::memcpy(words.data(), &events[at - begin], sizeof words);
+    TraceWords& to = counters_->trace[at % trace_events_max];
+    for (std::size_t i = 0; i < words.size(); ++i)
+      std::atomic_ref(to[i]).store(words[i], std::memory_order_relaxed);
+  }
+  // release: the events; pairs with the acquire in trace()
+  std::atomic_ref(counters_->trace_ended).store(end, std::memory_order_release);
+}
+
 void CountersWriter::beat(std::uint64_t missing) {
   // relaxed: figures
   std::atomic_ref(counters_->kernels_missing).store(missing, std::memory_order_relaxed);

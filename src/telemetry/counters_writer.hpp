@@ -53,6 +53,9 @@ class CountersWriter {
   /// `place` from 0 to errors_max - 1. False as above.
   [[nodiscard]] bool store(std::uint32_t place, const ErrorRecord& error);
 
+  /// Events in their order; `missed` were left out so far. What there is no memory for is lost.
+  void append(std::span<const TraceEvent> events, std::uint64_t missed);
+
   /// Closes a publication: readers see that the writer lives. `missing` ring kernels have no place.
   void beat(std::uint64_t missing);
 

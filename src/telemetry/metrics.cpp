@@ -1,4 +1,7 @@
-#include "ringkernel/telemetry.hpp"
+#include "telemetry/metrics.hpp"
+
+#include <algorithm>
+#include <cstdint>
 
 namespace ringkernel {
 
@@ -15,4 +18,24 @@ const char* name(KernelStatus status) noexcept {
   return "unknown";
 }
 
+namespace telemetry {
+namespace {
+
+enum class Kind : std::uint8_t { counter, gauge };
+
+}  // namespace
+
+void subtract(KernelMetrics& metrics, const KernelMetrics& before) noexcept {
+#define RK_KERNEL_FIGURE(name, kind, help) \
+  if (Kind::kind == Kind::counter) metrics.name -= std::min(metrics.name, before.name);
+#include "telemetry/figures.def"
+}
+
+void subtract(RuntimeMetrics& metrics, const RuntimeMetrics& before) noexcept {
+#define RK_RUNTIME_FIGURE(name, kind, help) \
+  if (Kind::kind == Kind::counter) metrics.name -= std::min(metrics.name, before.name);
+#include "telemetry/figures.def"
+}
+
+}  // namespace telemetry
 }  // namespace ringkernel

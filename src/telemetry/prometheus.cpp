@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace ringkernel::telemetry {
 namespace {
 
@@ -18,17 +21,26 @@ std::string escaped(std::string_view value) {
   return text;
 }
 
-constexpr double ns_per_second = 1e9;
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-enum class Kind : std::uint8_t { counter, gauge, summary };
+/// Of the buckets of a latency: from 100 ns to 10 s.
+constexpr std::uint64_t bounds_ns[] = {
+    100,         200,           500,           1'000,         2'000,
+    5'000,       10'000,        20'000,        50'000,        100'000,
+    200'000,     500'000,       1'000'000,     2'000'000,     5'000'000,
+    10'000'000,  20'000'000,    50'000'000,    100'000'000,   200'000'000,
+    500'000'000, 1'000'000'000, 2'000'000'000, 5'000'000'000, 10'000'000'000};
+
+enum class Kind : std::uint8_t { counter, gauge, summary, histogram };
 
 std::string_view type_name(Kind kind) {
   switch (kind) {
     case Kind::counter: return "counter";
     case Kind::gauge: return "gauge";
-    case Kind::summary: break;
+    case Kind::summary: return "summary";
+    case Kind::histogram: break;
   }
-  return "summary";
+  return "histogram";
 }
 
 /// One metric: its head, then a line for each sample that `samples` gives.
@@ -48,18 +60,40 @@ class Family {
   }
   /// Of a summary.
   void add(const std::string& labels, const LatencySummary& latency) {
-    const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / ns_per_second; };
     if (latency.count != 0) {
       add(labels + ",quantile=\"0.5\"", seconds(latency.p50_ns));
       add(labels + ",quantile=\"0.9\"", seconds(latency.p90_ns));
       add(labels + ",quantile=\"0.99\"", seconds(latency.p99_ns));
       add(labels + ",quantile=\"0.999\"", seconds(latency.p999_ns));
     }
-    text_ += fmt::format("{}_sum{{{}}} {}\n", name_, labels, seconds(latency.sum_ns));
-    text_ += fmt::format("{}_count{{{}}} {}\n", name_, labels, latency.count);
+    add_total(labels, latency.count, latency.sum_ns);
+  }
+  /// Of a histogram: a duration on a bound is counted there.
+  void add(const std::string& labels, const Histogram& durations) {
+    std::uint64_t counts[std::size(bounds_ns) + 1] = {};
+    durations.visit([&](std::uint32_t bucket, std::uint64_t count) {
+      const auto bound = std::ranges::lower_bound(bounds_ns, Histogram::longest_of(bucket));
+      counts[bound - std::begin(bounds_ns)] += count;
+    });
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < std::size(bounds_ns); ++i) {
+      total += counts[i];
+      add_bucket(labels, fmt::format("{}", seconds(bounds_ns[i])), total);
+    }
+    total += counts[std::size(bounds_ns)];
+    add_bucket(labels, "+Inf", total);
+    add_total(labels, total, durations.sum_ns());
   }
 
  private:
+  void add_bucket(const std::string& labels, std::string_view bound, std::uint64_t count) {
+    text_ += fmt::format("{}_bucket{{{},le=\"{}\"}} {}\n", name_, labels, bound, count);
+  }
+  void add_total(const std::string& labels, std::uint64_t count, std::uint64_t sum_ns) {
+    text_ += fmt::format("{}_sum{{{}}} {}\n", name_, labels, seconds(sum_ns));
+    text_ += fmt::format("{}_count{{{}}} {}\n", name_, labels, count);
+  }
+
   std::string& text_;
   std::string name_;
 };
@@ -84,10 +118,18 @@ void add_kernel_figure(std::string& text, std::string_view name, Kind kind, std:
     for (const KernelReading& kernel : reading.kernels) {
       const std::string labels = labels_of(reading, kernel.metrics);
       if (is_time)
-        family.add(labels, static_cast<double>(kernel.metrics.*figure) / ns_per_second);
+        family.add(labels, seconds(kernel.metrics.*figure));
       else
         family.add(labels, kernel.metrics.*figure);
     }
+}
+
+/// A histogram, of which percentiles over any time and of many kernels can be had.
+void add_latency(std::string& text, std::string_view help, const std::vector<Reading>& readings) {
+  Family family(text, "kernel_latency_seconds", Kind::histogram, help);
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels)
+      if (kernel.latency) family.add(labels_of(reading, kernel.metrics), *kernel.latency);
 }
 
 template <class Value>
@@ -145,9 +187,12 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
   std::string text;
   add_health(text, readings);
   add_errors(text, readings);
-#define RK_KERNEL_LATENCY(name, help)                                                  \
-  add_kernels(Family(text, "kernel_" #name "_seconds", Kind::summary, help), readings, \
-              [](const KernelMetrics& metrics) { return metrics.name; });
+#define RK_KERNEL_LATENCY(name, help)                                                    \
+  if (std::string_view(#name) == "latency")                                              \
+    add_latency(text, help, readings);                                                   \
+  else                                                                                   \
+    add_kernels(Family(text, "kernel_" #name "_seconds", Kind::summary, help), readings, \
+                [](const KernelMetrics& metrics) { return metrics.name; });
 #define RK_KERNEL_FIGURE(name, kind, help) \
   add_kernel_figure(text, #name, Kind::kind, help, readings, &KernelMetrics::name);
 #define RK_RUNTIME_FIGURE(name, kind, help)                     \

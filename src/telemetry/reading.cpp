@@ -19,7 +19,15 @@ namespace {
 constexpr int periods_max = 10;
 constexpr auto grace = 1s;
 
-/// "4711/1" of ".../4711/runtime-1.counters".
+/// The same ring kernel in an earlier reading of its runtime.
+const KernelReading* earlier(const KernelReading& now, const Reading* before) {
+  if (before == nullptr) return nullptr;
+  const auto found = std::ranges::find(before->kernels, now.number, &KernelReading::number);
+  return found == before->kernels.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 std::string name_of(const std::filesystem::path& path) {
   const std::string stem = path.stem().string();
   return path.parent_path().filename().string() + "/" +
@@ -62,15 +70,6 @@ Reading read(const std::filesystem::path& path) {
   }
   return reading;
 }
-
-/// The same ring kernel in an earlier reading of its runtime.
-const KernelReading* earlier(const KernelReading& now, const Reading* before) {
-  if (before == nullptr) return nullptr;
-  const auto found = std::ranges::find(before->kernels, now.number, &KernelReading::number);
-  return found == before->kernels.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 std::vector<Reading> read_all(const std::filesystem::path& root) {
   std::vector<Reading> readings;

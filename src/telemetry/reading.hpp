@@ -41,6 +41,12 @@ struct Reading {
   std::vector<ErrorRecord> errors;
 };
 
+/// "PID/NUMBER" of the file's runtime.
+[[nodiscard]] std::string name_of(const std::filesystem::path& counters_file);
+
+/// One that cannot be read says why.
+[[nodiscard]] Reading read(const std::filesystem::path& counters_file);
+
 /// In order of their names.
 [[nodiscard]] std::vector<Reading> read_all(const std::filesystem::path& root);
 

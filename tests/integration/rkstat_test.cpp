@@ -74,7 +74,7 @@ TEST_P(Rkstat, SpeaksPrometheus) {
   }));
   EXPECT_THAT(output, HasSubstr(R"(kernel="a \"quoted\" \\ name",program="echo"} 1)"));
   const std::regex help("# HELP (ringkernel_[a-z_]+) .+");
-  const std::regex type("# TYPE (ringkernel_[a-z_]+) (counter|gauge|summary)");
+  const std::regex type("# TYPE (ringkernel_[a-z_]+) (counter|gauge|summary|histogram)");
   const std::regex sample(R"re((ringkernel_[a-z_]+)\{([a-z]+="([^"\\]|\\.)*",?)+\} [0-9.e+-]+)re");
   bool is_summary = false;
   std::vector<std::string> families;
@@ -87,16 +87,17 @@ TEST_P(Rkstat, SpeaksPrometheus) {
     } else if (std::regex_match(line, match, type)) {
       EXPECT_EQ(families.back(), match[1]);
       EXPECT_EQ(match[2] == "counter", families.back().ends_with("_total")) << line;
-      is_summary = match[2] == "summary";
+      is_summary = match[2] == "summary" || match[2] == "histogram";
     } else {
       ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
       EXPECT_TRUE(families.back() == match[1] ||
                   (is_summary && (families.back() + "_sum" == match[1] ||
+                                  families.back() + "_bucket" == match[1] ||
                                   families.back() + "_count" == match[1])))
           << line;
     }
   }
-  EXPECT_THAT(output, ContainsRegex("kernel_latency_seconds\\{[^}]*quantile=\"0.99\"\\} [0-9]"));
+  EXPECT_THAT(output, ContainsRegex("kernel_device_seconds\\{[^}]*quantile=\"0.99\"\\} [0-9]"));
   EXPECT_GT(families.size(), 30u);
 }
 
@@ -131,7 +132,7 @@ TEST_P(Rkstat, TellsTheHealthByItsExitCode) {
   const auto newer = rkstat();
   EXPECT_EQ(newer.exit_code, 3);
   EXPECT_THAT(newer.output, HasSubstr("runtime 1/1  other version: '"));
-  EXPECT_THAT(newer.output, HasSubstr("version 9; this tool reads version 2"));
+  EXPECT_THAT(newer.output, HasSubstr("version 9; this tool reads version 3"));
   EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("health").as_string(), "other version");
   std::filesystem::resize_file(other / "runtime-1.counters", 5);
   const auto truncated = rkstat();

@@ -1,5 +1,7 @@
-# cmake -DROOT=<folder> -DNAMES=<a;b> -DOUTPUT=<file> -P embed.cmake
-# Writes the table of kernels/sources.hpp: one raw string literal per file, names relative to ROOT.
+# cmake -DROOT=<folder> -DNAMES=<a;b> -DHEADER=<header> -DTYPE=<type> -DFUNCTION=<function>
+#       -DOUTPUT=<file> -P embed.cmake
+# Writes the table that FUNCTION of HEADER returns: a TYPE {name, text} for each file, names relative
+# to ROOT.
 set(entries "")
 foreach(name IN LISTS NAMES)
   file(READ ${ROOT}/${name} text)
@@ -9,17 +11,17 @@ foreach(name IN LISTS NAMES)
   endif()
   string(APPEND entries "    {\"${name}\", R\"rk_source(${text})rk_source\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "// Written by kernels/embed.cmake.
-#include \"kernels/sources.hpp\"
+file(WRITE ${OUTPUT} "// Written by src/cmake/embed.cmake.
+#include \"${HEADER}\"
 
 namespace ringkernel {
 
 namespace {
-constexpr KernelSource sources[] = {
+constexpr ${TYPE} table[] = {
 ${entries}};
 }  // namespace
 
-std::span<const KernelSource> kernel_sources() noexcept { return sources; }
+std::span<const ${TYPE}> ${FUNCTION}() noexcept { return table; }
 
 }  // namespace ringkernel
 ")

@@ -1,0 +1,55 @@
+/// Where a runtime tells what happens in it: changes of state, errors, what it runs on.
+///
+///     auto runtime = RingKernelRuntime::builder().log(stderr_log(LogLevel::info)).build();
+///
+/// Threading: a sink is called by one thread of each runtime that has it, one record at a time, and
+/// never by one that messages wait for. It must not shut the runtime down.
+/// Ownership: shared with the runtimes that have it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "ringkernel/error.hpp"
+
+namespace ringkernel {
+
+enum class LogLevel : std::uint8_t {
+  info,     ///< devices chosen, kernels launched, activated, terminated
+  warning,  ///< a message or a request failed; the runtime goes on
+  error,    ///< a device is lost, or something that was asked for is not there
+};
+
+[[nodiscard]] const char* name(LogLevel level) noexcept;
+
+/// Valid during the call.
+struct LogRecord {
+  LogLevel level = LogLevel::info;
+  std::chrono::system_clock::time_point time;
+  std::string_view runtime = {};  ///< "PID/NUMBER", as rkstat names it
+  std::string_view kernel = {};   ///< its id; empty: none's
+  std::uint64_t message = 0;      ///< correlation id; 0: of none
+  std::string_view text = {};
+  /// Records like this one, of this kernel and with this code, that were left out before it: one in
+  /// `log_repeat_period` is told.
+  std::uint64_t left_out = 0;
+};
+
+inline constexpr std::chrono::seconds log_repeat_period{5};
+
+class LogSink {
+ public:
+  LogSink() = default;
+  LogSink(const LogSink&) = delete;
+  LogSink& operator=(const LogSink&) = delete;
+  virtual ~LogSink() = default;
+  /// What it throws is ignored.
+  virtual void write(const LogRecord& record) = 0;
+};
+
+/// Lines on the standard error stream (spdlog): time, level, then what is known as `name=value`.
+[[nodiscard]] std::shared_ptr<LogSink> stderr_log(LogLevel least = LogLevel::info);
+
+}  // namespace ringkernel

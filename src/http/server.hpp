@@ -1,0 +1,52 @@
+/// An HTTP server in the service, for those who look: browsers, Prometheus, health checks.
+///
+/// Threading: any thread; it works on one of its own, away from the bridge and its messages.
+/// Ownership: the destructor closes what is open.
+/// Errors: `open`: backend_unavailable with the address and the reason. A client's errors are
+/// answered, or end its connection.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "http/content.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::http {
+
+class Server {
+ public:
+  /// Listens at `endpoint` and answers what can be read in `counters_file`. Who listens on the
+  /// loopback only answers only who calls it by a name of this machine, so that a page from
+  /// elsewhere cannot ask in its visitor's place.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> open(
+      const boost::asio::ip::tcp::endpoint& endpoint, std::filesystem::path counters_file);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();
+
+  /// With the port that it got.
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+ private:
+  explicit Server(std::filesystem::path counters_file);
+  Result<void> listen(const boost::asio::ip::tcp::endpoint& endpoint);
+  boost::asio::awaitable<void> accept();
+  boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
+
+  Content content_;
+  std::size_t connections_ = 0;
+  bool is_local_ = false;
+  std::string address_;
+  boost::asio::io_context context_{1};
+  boost::asio::ip::tcp::acceptor acceptor_{context_};
+  std::thread thread_;
+};
+
+}  // namespace ringkernel::http

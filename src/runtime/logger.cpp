@@ -1,0 +1,129 @@
+#include "runtime/logger.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstdlib>
+#include <string_view>
+
+namespace ringkernel::detail {
+
+namespace asio = boost::asio;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+namespace {
+
+constexpr auto without_throwing = asio::as_tuple(asio::use_awaitable);
+
+/// What cannot be mended by sending again.
+bool is_loss(const Error& error) {
+  return error == Errc::device_error || error == Errc::execution_timeout;
+}
+
+}  // namespace
+
+Logger::Logger(std::shared_ptr<LogSink> sink, std::string runtime, EventStream events)
+    : sink_(std::move(sink)), runtime_(std::move(runtime)), events_(std::move(events)) {
+  asio::co_spawn(context_, follow_events(), asio::detached);
+  asio::co_spawn(context_, tell_left_out(), asio::detached);
+  thread_ = std::thread([this] { context_.run(); });
+}
+
+Logger::~Logger() { thread_.join(); }
+
+void Logger::tell(LogLevel level, std::string text) {
+  asio::post(context_, [this, level, text = std::move(text)] {
+    write({.level = level, .time = system_clock::now(), .runtime = runtime_, .text = text});
+  });
+}
+
+asio::awaitable<void> Logger::follow_events() {
+  for (;;) {
+    const auto [error, event] = co_await events_.async_next(without_throwing);
+    if (error) break;
+    tell(event);
+  }
+  for (auto& [key, kind] : kinds_) tell_last(kind);
+  ended_ = true;
+  timer_.cancel();
+}
+
+asio::awaitable<void> Logger::tell_left_out() {
+  for (;;) {
+    timer_.expires_after(log_repeat_period);
+    co_await timer_.async_wait(without_throwing);
+    if (ended_) break;
+    const auto now = steady_clock::now();
+    for (auto& [key, kind] : kinds_)
+      if (now - kind.told >= log_repeat_period) tell_last(kind);
+    // What was told long ago is no repetition any more.
+    std::erase_if(kinds_, [&](const auto& entry) {
+      return entry.second.left_out == 0 && now - entry.second.told >= log_repeat_period;
+    });
+  }
+}
+
+void Logger::tell(const Event& event) {
+  if (event.missed != 0)
+    write({.level = LogLevel::warning,
+           .time = system_clock::now(),
+           .runtime = runtime_,
+           .text = "more happened than could be told",
+           .left_out = event.missed});
+  if (event.status) {
+    write({.level = LogLevel::info,
+           .time = system_clock::now(),
+           .runtime = runtime_,
+           .kernel = event.kernel,
+           .text = name(*event.status)});
+    return;
+  }
+  const auto [found, is_new] = kinds_.try_emplace({event.kernel, event.error.code.value()}, Kind());
+  Kind& kind = found->second;
+  if (is_new || steady_clock::now() - kind.told >= log_repeat_period) {
+    tell(event, kind);
+  } else {
+    ++kind.left_out;
+    kind.last = event;
+  }
+}
+
+void Logger::tell_last(Kind& kind) {
+  if (kind.left_out == 0) return;
+  --kind.left_out;
+  tell(kind.last, kind);
+}
+
+void Logger::tell(const Event& event, Kind& kind) {
+  const std::string text = event.error.text();
+  write({.level = is_loss(event.error) ? LogLevel::error : LogLevel::warning,
+         .time = system_clock::now(),
+         .runtime = runtime_,
+         .kernel = event.kernel,
+         .message = event.error.message,
+         .text = text,
+         .left_out = std::exchange(kind.left_out, 0)});
+  kind.told = steady_clock::now();
+}
+
+void Logger::write(const LogRecord& record) noexcept {
+  try {
+    sink_->write(record);
+  } catch (...) {  // a log that cannot be written must not end the service
+  }
+}
+
+Result<std::shared_ptr<LogSink>> log_of_environment() {
+  const char* const variable = std::getenv("RINGKERNEL_LOG");
+  const std::string_view wanted = variable != nullptr ? variable : "";
+  if (wanted.empty() || wanted == "off") return std::shared_ptr<LogSink>();
+  for (const LogLevel level : {LogLevel::info, LogLevel::warning, LogLevel::error})
+    if (wanted == name(level)) return stderr_log(level);
+  return Error(Errc::invalid_argument, "RINGKERNEL_LOG is '" + std::string(wanted) +
+                                           "'; there are info, warning, error and off");
+}
+
+}  // namespace ringkernel::detail

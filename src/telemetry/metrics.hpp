@@ -1,0 +1,14 @@
+/// Arithmetic with figures.
+///
+/// Threading: plain functions.
+#pragma once
+
+#include "ringkernel/telemetry.hpp"
+
+namespace ringkernel::telemetry {
+
+/// Takes from each count what it was before; what is measured at a moment stays.
+void subtract(KernelMetrics& metrics, const KernelMetrics& before) noexcept;
+void subtract(RuntimeMetrics& metrics, const RuntimeMetrics& before) noexcept;
+
+}  // namespace ringkernel::telemetry

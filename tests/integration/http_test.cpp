@@ -1,0 +1,324 @@
+// The HTTP server in a service: what it answers, to whom, and that Prometheus takes it.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/json.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "integration/telemetry_fixture.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+namespace json = boost::json;
+using asio::ip::tcp;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+extern "C" char** environ;
+
+/// A program that runs until the object goes.
+class Background {
+ public:
+  explicit Background(const std::vector<std::string>& command) {
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+      posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
+    is_running_ =
+        posix_spawn(&process_, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  ~Background() {
+    if (!is_running_) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+
+ private:
+  pid_t process_ = -1;
+  bool is_running_ = false;
+};
+
+class Http : public Publishing {
+ protected:
+  using Response = http::response<http::string_body>;
+
+  [[nodiscard]] RingKernelRuntime open() {
+    RuntimeOptions options = often();
+    options.http_address = "localhost:0";
+    return open_on(GetParam(), options).value();
+  }
+
+  static tcp::endpoint endpoint(const std::string& address) {
+    const auto colon = address.rfind(':');
+    return {asio::ip::make_address(address.substr(0, colon)),
+            static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))};
+  }
+
+  /// Throws where there is nobody.
+  static Response ask(const std::string& address, const std::string& target,
+                      http::verb method = http::verb::get, const std::string& host = "localhost") {
+    asio::io_context context;
+    tcp::socket socket(context);
+    socket.connect(endpoint(address));
+    http::request<http::empty_body> request(method, target, 11);
+    request.set(http::field::host, host);
+    http::write(socket, request);
+    boost::beast::flat_buffer buffer;
+    http::response_parser<http::string_body> parser;
+    parser.body_limit(16 * 1024 * 1024);
+    parser.skip(method == http::verb::head);
+    http::read(socket, buffer, parser);
+    return parser.release();
+  }
+
+  /// Everything that is answered to `bytes` until the server closes the connection.
+  static std::string exchange(const std::string& address, const std::string& bytes) {
+    asio::io_context context;
+    tcp::socket socket(context);
+    socket.connect(endpoint(address));
+    boost::system::error_code error;
+    asio::write(socket, asio::buffer(bytes), error);
+    std::string answer;
+    asio::read(socket, asio::dynamic_buffer(answer), error);
+    return answer;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends, Http, ::testing::ValuesIn(backend_names), backend_label);
+
+TEST_P(Http, IsOffUnlessAskedFor) {
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_EQ(runtime.metrics().http_address, "");
+}
+
+TEST_P(Http, TheEnvironmentCanAskForIt) {
+  const testing::Variable variable("RINGKERNEL_HTTP", "0");
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_THAT(runtime.metrics().http_address, ContainsRegex("^127\\.0\\.0\\.1:[0-9]+$"));
+  EXPECT_EQ(ask(runtime.metrics().http_address, "/healthz").result_int(), 200u);
+}
+
+TEST_P(Http, SaysWhatTheMetricsSay) {
+  auto runtime = open();
+  const std::string address = runtime.metrics().http_address;
+  Kernel kernel = active(runtime, "a \"quoted\" name");
+  for (std::uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  std::string body;
+  ASSERT_TRUE(await([&] {
+    body = ask(address, "/metrics").body();
+    return body.find("kernel_replied_total{runtime=") != std::string::npos &&
+           std::regex_search(body, std::regex("kernel_replied_total\\{[^}]*\\} 7\n"));
+  })) << body;
+  EXPECT_THAT(body, HasSubstr(R"(kernel="a \"quoted\" name")"));
+  EXPECT_THAT(body, ContainsRegex("kernel_latency_seconds_bucket\\{[^}]*le=\"\\+Inf\"\\} 7\n"));
+  json::object state;
+  ASSERT_TRUE(await([&] {
+    state = json::parse(ask(address, "/api/state").body()).at("runtimes").at(0).as_object();
+    return state.contains("kernels") && !state.at("kernels").as_array().empty() &&
+           state.at("kernels").at(0).at("replied").to_number<int>() == 7;
+  }));
+  EXPECT_EQ(state.at("kernels").at(0).at("state").as_string(), "active");
+  EXPECT_EQ(state.at("runtime").at("backend").as_string(), GetParam());
+}
+
+/// Of a rising number of buckets, the last of which holds all; as promtool sees it, too.
+TEST_P(Http, LatencyIsAHistogram) {
+  auto runtime = open();
+  const std::string address = runtime.metrics().http_address;
+  Kernel kernel = active(runtime, "a");
+  for (std::uint64_t i = 0; i < 50; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  std::string body;
+  ASSERT_TRUE(await([&] {
+    body = ask(address, "/metrics").body();
+    return std::regex_search(body, std::regex("latency_seconds_count\\{[^}]*\\} 50\n"));
+  }));
+  const std::regex bucket("latency_seconds_bucket\\{[^}]*le=\"([^\"]+)\"\\} ([0-9]+)");
+  double bound_before = 0;
+  std::uint64_t count_before = 0;
+  int buckets = 0;
+  for (std::sregex_iterator at(body.begin(), body.end(), bucket), end; at != end; ++at, ++buckets) {
+    const double bound = std::stod((*at)[1]);  // "+Inf" too
+    const std::uint64_t count = std::stoull((*at)[2]);
+    EXPECT_GT(bound, bound_before);
+    EXPECT_GE(count, count_before);
+    bound_before = bound;
+    count_before = count;
+  }
+  EXPECT_EQ(buckets, 26);
+  EXPECT_EQ(count_before, 50u);
+  const KernelMetrics metrics = kernel.metrics();
+  std::smatch sum;
+  ASSERT_TRUE(
+      std::regex_search(body, sum, std::regex("[^y]latency_seconds_sum\\{[^}]*\\} ([0-9.e+-]+)")));
+  EXPECT_NEAR(std::stod(sum[1]), static_cast<double>(metrics.latency.sum_ns) / 1e9, 1e-9);
+}
+
+TEST_P(Http, TellsHealthAndReadiness) {
+  auto runtime = open();
+  const std::string address = runtime.metrics().http_address;
+  EXPECT_EQ(ask(address, "/healthz").body(), "ok\n");
+  const Response before = ask(address, "/readyz");
+  EXPECT_EQ(before.result_int(), 503u);
+  EXPECT_EQ(before.body(), "no kernel is active\n");
+  Kernel kernel = active(runtime, "a");
+  ASSERT_TRUE(await([&] { return ask(address, "/readyz").result_int() == 200; }));
+  ASSERT_TRUE(kernel.deactivate());
+  ASSERT_TRUE(await([&] { return ask(address, "/readyz").result_int() == 503; }));
+}
+
+TEST_P(Http, HasThePageWithAllItsParts) {
+  auto runtime = open();
+  const std::string address = runtime.metrics().http_address;
+  const Response page = ask(address, "/");
+  EXPECT_EQ(page.result_int(), 200u);
+  EXPECT_EQ(page[http::field::content_type], "text/html; charset=utf-8");
+  EXPECT_THAT(std::string(page["Content-Security-Policy"]), HasSubstr("default-src 'self'"));
+  const std::string body = page.body();
+  const std::regex part("(?:src|href)=\"([^\"#]+)\"");
+  int parts = 0;
+  for (std::sregex_iterator at(body.begin(), body.end(), part), end; at != end; ++at) {
+    if ((*at)[1].str().find("data:") == 0) continue;
+    ++parts;
+    EXPECT_EQ(
+        ask(address, "/" + std::regex_replace((*at)[1].str(), std::regex("^/"), "")).result_int(),
+        200u)
+        << (*at)[1];
+  }
+  EXPECT_GE(parts, 3);
+}
+
+TEST_P(Http, RefusesWhatItIsNotFor) {
+  auto runtime = open();
+  const std::string address = runtime.metrics().http_address;
+  const Response unknown = ask(address, "/../../etc/passwd");
+  EXPECT_EQ(unknown.result_int(), 404u);
+  EXPECT_THAT(unknown.body(), HasSubstr("/metrics"));
+  const Response post = ask(address, "/metrics", http::verb::post);
+  EXPECT_EQ(post.result_int(), 405u);
+  EXPECT_EQ(post[http::field::allow], "GET, HEAD");
+  const Response head = ask(address, "/", http::verb::head);
+  EXPECT_EQ(head.result_int(), 200u);
+  EXPECT_EQ(head.body(), "");
+  EXPECT_GT(std::stoul(std::string(head[http::field::content_length])), 0u);
+  for (const char* const local : {"localhost:1", "127.0.0.1", "[::1]:7", "127.1.2.3:80"})
+    EXPECT_EQ(ask(address, "/healthz", http::verb::get, local).result_int(), 200u) << local;
+  for (const char* const foreign : {"evil.example", "localhost.evil.example:80", "10.0.0.1", ""})
+    EXPECT_EQ(ask(address, "/healthz", http::verb::get, foreign).result_int(), 403u) << foreign;
+  EXPECT_THAT(exchange(address, "gibberish\r\n\r\n"), HasSubstr("400 Bad Request"));
+  EXPECT_THAT(exchange(address, "GET / HTTP/1.1\r\nX: " + std::string(10'000, 'x') + "\r\n\r\n"),
+              HasSubstr("400 Bad Request"));
+  EXPECT_EQ(ask(address, "/healthz").result_int(), 200u) << "it goes on";
+}
+
+/// One connection may ask often; many that ask nothing keep nobody out for ever.
+TEST_P(Http, KeepsConnectionsAndBoundsThem) {
+  auto runtime = open();
+  const std::string address = runtime.metrics().http_address;
+  const std::string request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
+  const std::string answers = exchange(
+      address, request + "\r\n" + request + "\r\n" + request + "Connection: close\r\n\r\n");
+  std::size_t count = 0;
+  for (auto at = answers.find("200 OK"); at != std::string::npos;
+       at = answers.find("200 OK", at + 1))
+    ++count;
+  EXPECT_EQ(count, 3u);
+  asio::io_context context;
+  std::vector<tcp::socket> idle;
+  for (int i = 0; i < 64; ++i) idle.emplace_back(context).connect(endpoint(address));
+  EXPECT_EQ(exchange(address, request + "\r\n"), "") << "there is no place for another one";
+  idle.clear();
+  ASSERT_TRUE(await([&] {
+    return exchange(address, request + "Connection: close\r\n\r\n").find("200 OK") !=
+           std::string::npos;
+  }));
+}
+
+TEST_P(Http, GoesWithTheRuntimeAndItsPortIsFree) {
+  std::string address;
+  {
+    auto runtime = open();
+    address = runtime.metrics().http_address;
+    EXPECT_EQ(ask(address, "/healthz").result_int(), 200u);
+  }
+  EXPECT_THROW(ask(address, "/healthz"), boost::system::system_error);
+  RuntimeOptions options = often();
+  options.http_address = address;
+  auto runtime = open_on(GetParam(), options).value();
+  EXPECT_EQ(runtime.metrics().http_address, address);
+  EXPECT_EQ(ask(address, "/healthz").result_int(), 200u);
+}
+
+TEST_P(Http, RefusesAddressesThatAreNone) {
+  for (const char* const wrong : {"nowhere", "localhost", "127.0.0.1:", "127.0.0.1:65536", "::1:80",
+                                  "[127.0.0.1]:80", "example.com:80", "-1"}) {
+    const auto refused = open_on(GetParam(), {.http_address = wrong});
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error(), Errc::invalid_argument) << wrong;
+    EXPECT_THAT(refused.error().text(), HasSubstr(std::string("'") + wrong + "'"));
+  }
+  auto quiet = open_on(GetParam(), {.telemetry = false, .http_address = "0"}).value();
+  EXPECT_THAT(quiet.metrics().telemetry_failure, HasSubstr("HTTP"));
+}
+
+/// A real server, which finds the service and keeps what it says.
+TEST_P(Http, IsScrapedByPrometheus) {
+  if (!std::filesystem::exists(RK_PROMETHEUS))
+    GTEST_SKIP() << "no Prometheus server: ./rk test unpacks it";
+  auto runtime = open();
+  Kernel kernel = active(runtime, "scraped");
+  for (std::uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  const std::filesystem::path folder = root().parent_path();
+  std::ofstream(folder / "prometheus.yml")
+      << "scrape_configs: [{job_name: ringkernel, scrape_interval: 200ms, scrape_timeout: 200ms, "
+      << "static_configs: [{targets: ['" << runtime.metrics().http_address << "']}]}]\n";
+  std::string address;
+  {
+    asio::io_context context;
+    const tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
+    address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+  }
+  const Background prometheus(
+      {RK_PROMETHEUS, "--config.file=" + (folder / "prometheus.yml").string(),
+       "--storage.tsdb.path=" + (folder / "data").string(), "--web.listen-address=" + address});
+  std::string answer;
+  EXPECT_TRUE(await([&] {
+    try {
+      answer = ask(address, "/api/v1/query?query=ringkernel_kernel_replied_total").body();
+    } catch (const boost::system::system_error&) {
+      return false;  // not yet
+    }
+    return answer.find("\"7\"") != std::string::npos;
+  })) << answer;
+  EXPECT_THAT(answer, HasSubstr("\"kernel\":\"scraped\""));
+}
+
+}  // namespace
+}  // namespace ringkernel::test

@@ -1,0 +1,150 @@
+// rkstat trace: what happened, event by event.
+#include <gmock/gmock.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <future>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "integration/telemetry_fixture.hpp"
+#include "telemetry/counters_reader.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+namespace json = boost::json;
+using telemetry::CountersReader;
+using ::testing::HasSubstr;
+
+class Trace : public Publishing {
+ protected:
+  [[nodiscard]] json::array record(const std::string& seconds = "0") {
+    const std::string file = (root() / "trace.json").string();
+    const auto recorded = rkstat({"trace", "-o", file, "--for", seconds});
+    EXPECT_EQ(recorded.exit_code, 0) << recorded.output;
+    report_ = recorded.output;
+    std::ifstream stream(file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return json::parse(text.str()).at("traceEvents").as_array();
+  }
+  /// The file holds `messages` of them.
+  static bool has(const CountersReader& reader, std::size_t messages) {
+    std::uint64_t from = 0;
+    const auto events = reader.trace(from);
+    return static_cast<std::size_t>(std::ranges::count(
+               events, TraceKind::message, [](const TraceEvent& event) { return event.kind; })) >=
+           messages;
+  }
+
+  std::string report_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends, Trace, ::testing::ValuesIn(backend_names), backend_label);
+
+TEST_P(Trace, HasEveryMessageWithItsHops) {
+  constexpr std::size_t calls = 20;
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a \"kernel\"");
+  for (std::uint64_t i = 0; i < calls; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
+  const auto reader = CountersReader::open(runtime.metrics().telemetry_file).value();
+  ASSERT_TRUE(await([&] { return has(reader, calls); }));
+  std::map<std::string, std::map<std::string, double>> messages;  // by id: times by "NAME PHASE"
+  std::map<std::string, int> states;
+  for (const json::value& event : record()) {
+    const std::string phase(event.at("ph").as_string());
+    const std::string name(event.at("name").as_string());
+    if (phase == "b" || phase == "e") {
+      EXPECT_EQ(event.at("cat").as_string(), "a \"kernel\"");
+      const std::string id(event.at("id2").at("local").as_string());
+      const std::string what = name == "message " + id ? "message" : name;
+      messages[id][what + " " + phase] = event.at("ts").to_number<double>();
+    } else if (phase == "X" && event.at("cat").as_string() == "state") {
+      ++states[name];
+      EXPECT_GE(event.at("dur").to_number<double>(), 0);
+    }
+  }
+  EXPECT_EQ(messages.size(), calls);
+  for (auto& [id, at] : messages) {
+    EXPECT_EQ(at.size(), 8u) << id;
+    EXPECT_EQ(at["message b"], at["host_queue b"]);
+    EXPECT_LE(at["host_queue b"], at["host_queue e"]);
+    EXPECT_EQ(at["host_queue e"], at["device b"]);
+    EXPECT_LT(at["device b"], at["device e"]);
+    EXPECT_EQ(at["device e"], at["delivery b"]);
+    EXPECT_LE(at["delivery b"], at["delivery e"]);
+    EXPECT_EQ(at["delivery e"], at["message e"]);
+  }
+  EXPECT_EQ(states["launched"], 1);
+  EXPECT_EQ(states["active"], 1) << "until the end of the trace";
+  EXPECT_THAT(report_, HasSubstr(" 0 came too fast"));
+}
+
+TEST_P(Trace, HasSlices) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  ASSERT_TRUE(kernel.activate());
+  const auto slices_of = [&] {
+    std::vector<json::value> slices;
+    for (const json::value& event : record())
+      if (event.at("ph").as_string() == "X" && event.at("cat").as_string() == "slice")
+        slices.push_back(event);
+    return slices;
+  };
+  std::vector<json::value> slices;
+  ASSERT_TRUE(await([&] { return !(slices = slices_of()).empty(); }));
+  EXPECT_GT(slices.front().at("dur").to_number<double>(), 0);
+  EXPECT_THAT(std::string(slices.front().at("name").as_string()),
+              ::testing::MatchesRegex("slice [0-9]+"));
+}
+
+/// Whoever records sees what comes later, too, and each event once.
+TEST_P(Trace, GoesOnWhileItRecords) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a");
+  std::atomic<bool> enough{false};
+  auto calls = std::async(std::launch::async, [&] {
+    std::uint64_t count = 0;
+    for (; !enough; ++count) EXPECT_TRUE(kernel.call(numbered(count)));
+    return count;
+  });
+  const json::array events = record("0.5");
+  enough = true;
+  const std::uint64_t count = calls.get();
+  std::map<std::string, int> begins;
+  for (const json::value& event : events)
+    if (event.at("ph").as_string() == "b" && event.at("name").as_string().starts_with("message "))
+      ++begins[std::string(event.at("id2").at("local").as_string())];
+  EXPECT_GT(begins.size(), 1u);
+  EXPECT_LE(begins.size(), count);
+  for (const auto& [id, times] : begins) EXPECT_EQ(times, 1) << id;
+}
+
+TEST_P(Trace, OutlivesTheService) {
+  ASSERT_NE(testing::run_child({RK_TELEMETRY_SERVICE, GetParam()},
+                               {{"XDG_RUNTIME_DIR", root().parent_path().string()}})
+                .exit_code,
+            2);
+  int messages = 0;
+  for (const json::value& event : record())
+    messages +=
+        event.at("ph").as_string() == "b" && event.at("name").as_string().starts_with("message ");
+  EXPECT_EQ(messages, 5) << "the three that nobody received have no end";
+}
+
+TEST_P(Trace, WithoutARuntimeThereIsNone) {
+  const std::string file = (root().parent_path() / "trace.json").string();
+  const auto none = rkstat({"trace", "-o", file, "--for", "0"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  auto runtime = open_on(GetParam(), often()).value();
+  const auto refused = rkstat({"trace", "-o", "/no/such/folder/x", "--for", "0"});
+  EXPECT_EQ(refused.exit_code, 74);
+  EXPECT_THAT(refused.output, HasSubstr("No such file"));
+}
+
+}  // namespace
+}  // namespace ringkernel::test
