@@ -72,7 +72,7 @@ struct ChannelLimits {
   std::uint64_t spin_ns = 50'000;  ///< how long a waiting thread polls before it sleeps
   std::uint32_t sample_every = 0;  ///< messages for one whose way is timed; 0: no time is taken
   TraceLog* trace = nullptr;       ///< is told of these; nullptr: nobody is
-  std::string name;                ///< of the kernel, there
+  std::string name = {};           ///< of the kernel, there
 };
 
 /// Counters of the host side, all monotonic.

@@ -173,8 +173,8 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     RK_TRY(device_state, device->state());
     RK_TRY_VOID(check_work_groups(options.work_groups, candidate.description, device_state));
     return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
-        options, std::move(log), std::string(candidate.backend->name()), candidate.description,
-        std::move(*device), device_state));
+        options, std::string(candidate.backend->name()), candidate.description, std::move(*device),
+        device_state, std::move(log)));
   }
   return Error(Errc::backend_unavailable,
                std::string("target '") + name(target_) + "'" +

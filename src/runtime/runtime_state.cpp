@@ -30,9 +30,9 @@ bool wants_telemetry(const RuntimeOptions& options) {
 
 }  // namespace
 
-RuntimeState::RuntimeState(const RuntimeOptions& options, std::shared_ptr<LogSink> log,
-                           std::string backend_name, const rk_device_description& description,
-                           backend::Device device, const rk_device_state& device_state)
+RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
+                           const rk_device_description& description, backend::Device device,
+                           const rk_device_state& device_state, std::shared_ptr<LogSink> log)
     : options_(options),
       backend_name_(std::move(backend_name)),
       device_name_(description.name),

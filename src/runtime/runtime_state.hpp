@@ -44,9 +44,9 @@ class Publisher;
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
   /// `log`: nullptr: none.
-  RuntimeState(const RuntimeOptions& options, std::shared_ptr<LogSink> log,
-               std::string backend_name, const rk_device_description& description,
-               backend::Device device, const rk_device_state& device_state);
+  RuntimeState(const RuntimeOptions& options, std::string backend_name,
+               const rk_device_description& description, backend::Device device,
+               const rk_device_state& device_state, std::shared_ptr<LogSink> log = nullptr);
   RuntimeState(const RuntimeState&) = delete;
   RuntimeState& operator=(const RuntimeState&) = delete;
   ~RuntimeState();

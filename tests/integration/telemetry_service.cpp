@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -30,7 +31,13 @@ int main(int argument_count, char** arguments) {
         kernels[0].metrics.in_flight == 3 && kernels[0].metrics.replied == 5 &&
         kernels[0].metrics.latency.count == 5) {
       const auto latency = reader.latency(kernels[0]);  // published behind the others
-      if (latency && rk::telemetry::summarize(*latency).count == 5) break;
+      std::uint64_t from = 0;
+      const auto is_message = [](const rk::TraceEvent& event) {
+        return event.kind == rk::TraceKind::message;
+      };
+      if (latency && rk::telemetry::summarize(*latency).count == 5 &&
+          std::ranges::count_if(reader.trace(from), is_message) == 5)
+        break;
     }
     std::this_thread::sleep_for(1ms);
   }

@@ -296,6 +296,39 @@ TEST_P(Telemetry, CountsWakeUpsOfWhoNeededThem) {
   })) << "also of one that rests";
 }
 
+/// Ten that look a thousand times a second at a service at work: nobody sees anything torn.
+TEST_P(Telemetry, ManyReadersSeeWholeFigures) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a");
+  const std::string file = runtime.metrics().telemetry_file;
+  std::atomic<bool> enough{false};
+  auto calls = std::async(std::launch::async, [&] {
+    std::uint64_t count = 0;
+    for (; !enough; ++count) EXPECT_TRUE(kernel.call(numbered(count)));
+    return count;
+  });
+  const auto look = [&] {
+    const CountersReader reader = CountersReader::open(file).value();
+    std::uint64_t replied = 0;
+    for (int i = 0; i < 500; ++i) {
+      for (const auto& published : reader.kernels()) {
+        const KernelMetrics& metrics = published.metrics;
+        EXPECT_EQ(metrics.id, "a");
+        EXPECT_LE(metrics.latency.p50_ns, metrics.latency.p99_ns);
+        EXPECT_GE(metrics.replied, replied) << "it only grows";
+        replied = metrics.replied;
+      }
+      std::this_thread::sleep_for(1ms);
+    }
+    return replied;
+  };
+  std::vector<std::future<std::uint64_t>> readers;
+  for (int i = 0; i < 10; ++i) readers.push_back(std::async(std::launch::async, look));
+  for (auto& reader : readers) EXPECT_GT(reader.get(), 0u);
+  enough = true;
+  EXPECT_GT(calls.get(), 0u);
+}
+
 TEST_P(Telemetry, KernelsComeAndGo) {
   auto runtime = open_on(GetParam(), often()).value();
   const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "foundation/trace_log.hpp"
 #include "ringkernel/telemetry.hpp"
 
 namespace ringkernel::testing {
@@ -46,6 +47,19 @@ inline RuntimeMetrics runtime_of(std::uint32_t number) {
 #define RK_RUNTIME_FIGURE(name, kind, help) metrics.name = number;
 #include "telemetry/figures.def"
   return metrics;
+}
+
+inline TraceEvent event_of(std::uint64_t number) {
+  TraceEvent event = TraceEvent::of(TraceKind::message, number, number, number,
+                                    "kernel " + std::to_string(number));
+  event.entered_ns = event.replied_ns = number;
+  return event;
+}
+
+inline bool is_whole(const TraceEvent& event) {
+  return event.kind == TraceKind::message && event.begin_ns == event.id &&
+         event.entered_ns == event.id && event.replied_ns == event.id && event.end_ns == event.id &&
+         event.name == "kernel " + std::to_string(event.id);
 }
 
 }  // namespace ringkernel::testing

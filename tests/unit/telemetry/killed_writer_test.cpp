@@ -57,6 +57,9 @@ TEST(KilledWriter, LeavesItsLastRecord) {
     ASSERT_EQ(kernels.size(), 1u);
     ASSERT_TRUE(testing::is_whole(kernels.front().metrics))
         << round << ": " << kernels.front().metrics.id;
+    std::uint64_t from = 0;
+    for (const TraceEvent& event : reader->trace(from))
+      ASSERT_TRUE(testing::is_whole(event)) << round << ": event " << event.id;
     unlink(writing.path.c_str());
   }
 }

@@ -18,6 +18,8 @@ int main(int argument_count, char** arguments) {
   if (write(STDOUT_FILENO, path.data(), path.size()) < 0) return 1;
   for (std::uint64_t number = 2;; ++number) {
     (void)(*writer)->store(0, 1, testing::kernel_of(number), {});
+    const TraceEvent event = testing::event_of(number);
+    (*writer)->append({&event, 1}, 0);
     (*writer)->beat(0);
   }
 }
