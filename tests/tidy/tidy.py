@@ -14,7 +14,7 @@ TOP_LEVEL = set("""
     CMakeLists.txt include src kernels schemas bridge tests bench examples docs
     README.md LICENSE CMakePresets.json .clang-format .clang-tidy .editorconfig .gitignore .ci rk
 """.split())
-NOT_OURS = {".git", "build", "__pycache__"}
+NOT_OURS = {".git", "build", "__pycache__", "uplot-1.6.32"}
 COLUMNS_MAX = 100
 LINES_MAX = 500
 HEADER_LINES_MAX = 60
