@@ -1,5 +1,6 @@
 #include "telemetry/state_json.hpp"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 namespace ringkernel::telemetry {
@@ -50,6 +51,8 @@ Json to_json(const Reading& reading, const Reading* before) {
   if (!reading.problem.empty()) object["problem"] = reading.problem;
   if (!reading.runtime) return object;
   object["heartbeat_age_ns"] = reading.heartbeat_age.count();
+  object["moment_ns"] = moment_ns(reading);
+  object["created_unix_ns"] = std::chrono::nanoseconds(reading.created.time_since_epoch()).count();
   object["kernels_missing"] = reading.kernels_missing;
   object["runtime"] = to_json(*reading.runtime);
   Json kernels = Json::array();
