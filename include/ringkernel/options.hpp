@@ -97,7 +97,7 @@ struct RuntimeOptions {
   std::uint32_t latency_sampling = 64;
   /// With telemetry, where an HTTP server shows it (docs/TELEMETRY.md): "9464" or "localhost:9464"
   /// for this machine only, "0.0.0.0:9464" or "[::]:9464" for everybody; port 0: any, which
-  /// `RuntimeMetrics::http_address` tells. Empty: $RINGKERNEL_HTTP, and if that is empty, no server.
+  /// RuntimeMetrics::http_address tells. Empty: $RINGKERNEL_HTTP, and if that is empty, no server.
   std::string http_address = {};
   /// Default timeouts.
   std::chrono::nanoseconds call_timeout = std::chrono::seconds(30);

@@ -1,7 +1,7 @@
 # cmake -DROOT=<folder> -DNAMES=<a;b> -DHEADER=<header> -DTYPE=<type> -DFUNCTION=<function>
 #       -DOUTPUT=<file> -P embed.cmake
-# Writes the table that FUNCTION of HEADER returns: a TYPE {name, text} for each file, names relative
-# to ROOT.
+# Writes the table that FUNCTION of HEADER returns: a TYPE {name, text} for each file, names
+# relative to ROOT.
 set(entries "")
 foreach(name IN LISTS NAMES)
   file(READ ${ROOT}/${name} text)
