@@ -18,6 +18,7 @@
 #include "telemetry/folder.hpp"
 #include "telemetry/prometheus.hpp"
 #include "telemetry/state_json.hpp"
+#include "top.hpp"
 #include "trace.hpp"
 
 namespace telemetry = ringkernel::telemetry;
@@ -38,12 +39,14 @@ struct View {
     calls,
     json,
     prometheus,
-    trace
+    trace,
+    top,
   };
   Kind kind = Kind::screen;
   std::string kernel;
   std::string trace_file;
   double trace_s = 1;
+  double top_s = 1;
   bool as_json = false;
   bool as_prometheus = false;
 
@@ -58,7 +61,8 @@ struct View {
 std::string render(const View& view, const rkstat::Readings& now, const rkstat::Readings& before) {
   switch (view.kind) {
     case View::Kind::screen:
-    case View::Kind::trace: break;
+    case View::Kind::trace:
+    case View::Kind::top: break;
     case View::Kind::kernel: {
       std::string text = rkstat::render_kernel(now, before, view.kernel);
       return text.empty() ? fmt::format("no kernel '{}'\n", view.kernel) : text;
@@ -91,6 +95,11 @@ void add_views(CLI::App& app, View& view) {
       ->callback(choose(View::Kind::backlog));
   app.add_subcommand("calls", "Messages in flight, the oldest first")
       ->callback(choose(View::Kind::calls));
+  CLI::App* const top = app.add_subcommand("top", "The whole terminal, live; ? tells the keys");
+  top->add_option("--delay", view.top_s, "Seconds between two looks")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  top->callback(choose(View::Kind::top));
   CLI::App* const trace =
       app.add_subcommand("trace", "What happened and happens, for Perfetto or chrome://tracing");
   trace->add_option("-o,--output", view.trace_file, "File to write")->required();
@@ -156,6 +165,11 @@ int main(int argument_count, char** arguments) {
     view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
   }
 
+  if (view.kind == View::Kind::top) {
+    const rkstat::TopEnd end = rkstat::run_top(root, std::chrono::duration<double>(view.top_s));
+    if (!end.problem.empty()) fmt::print(stderr, "rkstat: {}\n", end.problem);
+    return end.exit_code;
+  }
   if (view.kind == View::Kind::trace) return record_trace(view, root);
 
   rkstat::Readings before;

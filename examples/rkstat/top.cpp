@@ -1,0 +1,203 @@
+#include "top.hpp"
+
+#include <curses.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "top_model.hpp"
+#include "top_screen.hpp"
+
+namespace rkstat {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr int escape = 27;
+constexpr int no_terminal = 64;
+
+volatile sig_atomic_t end_wanted = 0;
+
+extern "C" void want_end(int) { end_wanted = 1; }
+
+/// The terminal, in curses' hands until the object goes.
+class Terminal {
+ public:
+  explicit Terminal(SCREEN* screen) : screen_(screen) {
+    set_term(screen);
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    set_escdelay(25);  // of a key that sends several characters, also over ssh
+    curs_set(0);
+    if (has_colors()) {
+      start_color();
+      use_default_colors();
+      init_pair(1, COLOR_RED, -1);
+    }
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  ~Terminal() {
+    endwin();
+    delscreen(screen_);
+  }
+
+  void draw(const TopModel& model, bool is_utf8) const {
+    const ScreenSize size{static_cast<std::size_t>(std::max(getmaxx(stdscr), 0)),
+                          static_cast<std::size_t>(std::max(getmaxy(stdscr), 0))};
+    erase();
+    int row = 0;
+    for (const ScreenLine& line : render_top(model, size, is_utf8)) {
+      const attr_t attributes = attributes_of(line.emphasis);
+      attron(attributes);
+      mvaddstr(row++, 0, line.text.c_str());
+      attroff(attributes);
+    }
+    refresh();
+  }
+
+ private:
+  static attr_t attributes_of(Emphasis emphasis) {
+    switch (emphasis) {
+      case Emphasis::none: return A_NORMAL;
+      case Emphasis::title: return A_BOLD;
+      case Emphasis::heading: return A_UNDERLINE;
+      case Emphasis::selected: return A_REVERSE;
+      case Emphasis::alarm: return A_BOLD | (has_colors() ? COLOR_PAIR(1) : A_NORMAL);
+      case Emphasis::faint: break;
+    }
+    return A_DIM;
+  }
+
+  SCREEN* const screen_;
+};
+
+void type_filter(TopModel& model, int key) {
+  std::string filter = model.filter();
+  switch (key) {
+    case escape: filter.clear(); [[fallthrough]];
+    case '\r':
+    case '\n':
+    case KEY_ENTER: model.is_typing = false; break;
+    case KEY_BACKSPACE:
+    case 127:
+    case '\b':
+      if (!filter.empty()) filter.pop_back();
+      break;
+    default:
+      if (key >= ' ' && key <= 0xff) filter += static_cast<char>(key);
+  }
+  model.set_filter(std::move(filter));
+}
+
+/// The other view, or back to the kernels.
+void toggle(TopModel& model, TopModel::View view) {
+  model.view = model.view == view ? TopModel::View::kernels : view;
+}
+
+/// False: it was enough.
+bool obey(TopModel& model, int key) {
+  constexpr std::ptrdiff_t page = 10;
+  constexpr std::ptrdiff_t all = 1'000'000;
+  if (model.is_typing) {
+    type_filter(model, key);
+    return true;
+  }
+  switch (key) {
+    case 'q': return false;
+    case KEY_UP: model.select(-1); break;
+    case KEY_DOWN: model.select(1); break;
+    case KEY_PPAGE: model.select(-page); break;
+    case KEY_NPAGE: model.select(page); break;
+    case KEY_HOME: model.select(-all); break;
+    case KEY_END: model.select(all); break;
+    case '\r':
+    case '\n':
+    case KEY_ENTER:
+      model.select(0);  // from here on that kernel, wherever it goes
+      toggle(model, TopModel::View::kernel);
+      break;
+    case '<': model.sort_by_next(-1); break;
+    case '>': model.sort_by_next(1); break;
+    case 'r': model.reverse(); break;
+    case '/':
+      model.view = TopModel::View::kernels;
+      model.is_typing = true;
+      break;
+    case 'e': toggle(model, TopModel::View::errors); break;
+    case 'h':
+    case '?': toggle(model, TopModel::View::help); break;
+    case 'p':
+    case ' ': model.is_paused = !model.is_paused; break;
+    case escape:
+      if (model.view == TopModel::View::kernels) model.set_filter("");
+      model.view = TopModel::View::kernels;
+      break;
+    default: break;
+  }
+  return true;
+}
+
+void end_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = want_end;  // without SA_RESTART: it interrupts the wait for a key
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+}
+
+/// The terminal has been closed: it answers at once, for ever.
+bool is_gone() {
+  pollfd terminal{STDIN_FILENO, 0, 0};
+  return poll(&terminal, 1, 0) > 0;
+}
+
+/// Until its user or a signal ends it.
+void follow(const Terminal& terminal, const std::filesystem::path& root,
+            std::chrono::duration<double> delay, bool is_utf8) {
+  TopModel model;
+  steady_clock::time_point next_look = steady_clock::now();
+  while (end_wanted == 0) {
+    const auto now = steady_clock::now();
+    if (now >= next_look) {
+      if (!model.is_paused) model.look(ringkernel::telemetry::read_all(root));
+      next_look = now + std::chrono::duration_cast<steady_clock::duration>(delay);
+    }
+    terminal.draw(model, is_utf8);
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next_look - now);
+    timeout(static_cast<int>(std::max<std::int64_t>(wait.count(), 1)));
+    const int key = getch();
+    if (key != ERR && !obey(model, key)) return;
+    if (key == ERR && is_gone()) return;
+  }
+}
+
+}  // namespace
+
+TopEnd run_top(const std::filesystem::path& root, std::chrono::duration<double> delay) {
+  if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)
+    return {no_terminal, "top needs a terminal; try rkstat --watch 1"};
+  std::setlocale(LC_ALL, "");
+  const bool is_utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+  SCREEN* const screen = newterm(nullptr, stdout, stdin);
+  if (screen == nullptr) {
+    const char* const terminal = std::getenv("TERM");
+    return {no_terminal, "the terminal '" + std::string(terminal != nullptr ? terminal : "") +
+                             "' ($TERM) is not known; try rkstat --watch 1"};
+  }
+  const Terminal terminal(screen);
+  end_on_signals();
+  follow(terminal, root, delay, is_utf8);
+  return {};
+}
+
+}  // namespace rkstat
