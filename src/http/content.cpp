@@ -18,6 +18,7 @@ constexpr auto look_again = 500ms;
 std::string_view type_of(std::string_view name) {
   if (name.ends_with(".html")) return "text/html; charset=utf-8";
   if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml";
   return "text/javascript; charset=utf-8";
 }
 

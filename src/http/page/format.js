@@ -39,6 +39,7 @@ export function duration(ns) {
 export function age(ns) {
   if (ns == null) return absent;
   const seconds = ns / 1e9;
+  if (seconds < 0.1) return "<0.1 s";
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.floor(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;

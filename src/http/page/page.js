@@ -78,6 +78,8 @@ function lose(error) {
   const why = error instanceof TypeError || error.name === "TimeoutError" ? "" : `: ${error.message}`;
   element("banner").textContent = `No answer since ${clock(lost_since)} – retrying${why}`;
   showConnection();
+  element("health").textContent = "no answer";
+  element("health").className = "pill";
   document.title = "no answer · ringkernel";
   charts.draw();
 }

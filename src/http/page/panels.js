@@ -150,7 +150,7 @@ function showFigures(list, object) {
 }
 
 function labelOf(name) {
-  return name.replace(/_(ns|bytes|count)$/, "").replaceAll("_", " ");
+  return name.replace(/_(ns|count)$/, "").replaceAll("_", " ");
 }
 
 function makeFigure() {
