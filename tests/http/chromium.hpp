@@ -1,7 +1,7 @@
 /// A headless Chromium of a test's own, spoken to over its DevTools protocol.
 ///
 /// Threading: one thread.
-/// Errors: std::runtime_error, with what was waited for; nothing is waited for longer than a minute.
+/// Errors: std::runtime_error, with what was waited for, which is never longer than a minute.
 #pragma once
 
 #include <boost/json.hpp>
