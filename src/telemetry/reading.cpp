@@ -93,7 +93,10 @@ const Reading* earlier(const std::vector<Reading>& readings, const Reading& now)
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
   const KernelReading* const found = earlier(now, before);
   if (found == nullptr) return std::nullopt;
-  const std::uint64_t messages = now.metrics.messages_out - found->metrics.messages_out;
+  // Fewer than before: they began anew in between.
+  const std::uint64_t all = now.metrics.messages_out;
+  const std::uint64_t earlier_ones = found->metrics.messages_out;
+  const std::uint64_t messages = all < earlier_ones ? all : all - earlier_ones;
   if (now.published_ns <= found->published_ns) return 0.0;  // nothing has happened
   return static_cast<double>(messages) * 1e9 /
          static_cast<double>(now.published_ns - found->published_ns);
