@@ -75,7 +75,8 @@ function lose(error) {
   const now = Date.now() / 1000;
   lost_since ??= answered_at ?? now;
   history.push(now, []);
-  const why = error instanceof TypeError || error.name === "TimeoutError" ? "" : `: ${error.message}`;
+  const isSilence = error instanceof TypeError || error.name === "TimeoutError";
+  const why = isSilence ? "" : `: ${error.message}`;
   element("banner").textContent = `No answer since ${clock(lost_since)} – retrying${why}`;
   showConnection();
   element("health").textContent = "no answer";

@@ -116,9 +116,9 @@ export class KernelTable {
   #arrange() {
     const { column, descending } = this.#sort;
     const sign = descending ? -1 : 1;
-    const sorted = [...this.#kernels].sort(
-      (one, other) => sign * compare(column.raw(one), column.raw(other)) || compare(one.id, other.id),
-    );
+    const order = (one, other) =>
+      sign * compare(column.raw(one), column.raw(other)) || compare(one.id, other.id);
+    const sorted = [...this.#kernels].sort(order);
     let place = this.#body.firstElementChild;
     let shown = 0;
     for (const kernel of sorted) {
