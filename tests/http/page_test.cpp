@@ -21,12 +21,11 @@ namespace ringkernel::test {
 namespace {
 
 namespace json = boost::json;
+using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 /// Figures by name, as the numbers that they were made of.
@@ -163,9 +162,12 @@ INSTANTIATE_TEST_SUITE_P(Native, Page, ::testing::Values("native"), backend_labe
 
 TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   RingKernelRuntime& runtime = serve();
-  Kernel worker = active(runtime, "worker");
+  Kernel worker = runtime.launch("worker", {.program = "echo"}).value();
+  EXPECT_EQ(worker.call(numbered(1), 20ms).error(), Errc::deadline_exceeded);
+  ASSERT_TRUE(worker.activate());
   for (std::uint64_t i = 0; i < 25; ++i) ASSERT_TRUE(worker.call(numbered(i)));
   EXPECT_FALSE(worker.call(ops::relu(std::vector<float>(4))));
+  EXPECT_EQ(worker.metrics().failed, 1u);
   show(runtime);
   Figures shown;
   EXPECT_TRUE(await([&] {

@@ -25,6 +25,7 @@ const table = new KernelTable({
 
 let reading;
 let selected = [];
+let focus;
 let answered_at;
 let lost_since;
 
@@ -106,7 +107,7 @@ function show() {
     selected: (id) => selected.includes(id),
     colour: (id) => charts.colour(id),
   });
-  const focus = selected.at(-1) ?? charted[0];
+  focus = selected.at(-1) ?? history.busiest(kernels, [focus], 1)[0];
   const why = selected.length > 0 ? "selected" : "the busiest";
   showDetail(kernels.find((kernel) => kernel.id === focus), why);
   showErrors(errors, moment_ns);

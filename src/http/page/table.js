@@ -56,6 +56,7 @@ export class KernelTable {
   show(kernels, look) {
     this.#kernels = kernels;
     const ids = new Set(kernels.map((kernel) => kernel.id));
+    const isGrowing = kernels.some((kernel) => !this.#rows.has(kernel.id));
     for (const [id, row] of this.#rows)
       if (!ids.has(id)) {
         row.remove();
@@ -66,8 +67,8 @@ export class KernelTable {
       columns.forEach((column, index) => showCell(row.cells[index], column, kernel));
       mark(row, look.selected(kernel.id), look.colour(kernel.id));
     }
-    // Rows that move under the pointer would be clicked by mistake.
-    if (!this.#body.matches(":hover")) this.#arrange();
+    // A row that moves is clicked by mistake, and loses the focus.
+    if (isGrowing || !this.#body.matches(":hover, :has(:focus-visible)")) this.#arrange();
   }
 
   #makeHead() {
