@@ -32,8 +32,8 @@
 #include "bridge/executor.hpp"
 #include "bridge/holds.hpp"
 #include "bridge/latencies.hpp"
-#include "foundation/trace_log.hpp"
 #include "bridge/pending.hpp"
+#include "foundation/trace_log.hpp"
 #include "ring/consumer.hpp"
 #include "ring/producer.hpp"
 

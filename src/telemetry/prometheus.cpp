@@ -148,7 +148,7 @@ void add_runtimes(Family family, const std::vector<Reading>& readings, Value&& v
 void add_health(std::string& text, const std::vector<Reading>& readings) {
   Family up(text, "up", Kind::gauge, "1 if the process runs and publishes");
   for (const Reading& reading : readings)
-    up.add(labels_of(reading), std::uint64_t{reading.health == Health::running});
+    up.add(labels_of(reading), std::uint64_t{reading.health == Health::running ? 1u : 0u});
   Family age(text, "heartbeat_age_seconds", Kind::gauge, "Since the last publication");
   for (const Reading& reading : readings)
     if (reading.runtime)
