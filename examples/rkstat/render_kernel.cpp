@@ -61,6 +61,8 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
   text += fmt::format("  device: in {} ({}), out {} ({}), faults {}, no room for a reply {}\n",
                       of.messages_in, bytes_text(of.bytes_in), of.messages_out,
                       bytes_text(of.bytes_out), of.faults, of.backpressure_count);
+  text += fmt::format("  slices of its program {}, ended {}, started for this kernel {}\n",
+                      of.slices, of.parks, of.wake_ups);
   text += fmt::format("  rings: input {} of {}, output {} of {}; queued on the host {}\n",
                       bytes_text(of.input_ring_used_bytes), bytes_text(of.input_ring_bytes),
                       bytes_text(of.output_ring_used_bytes), bytes_text(of.output_ring_bytes),

@@ -46,8 +46,7 @@ constexpr std::size_t kernel_width_max = 40;
 constexpr std::size_t runtimes_shown_max = 3;
 
 constexpr std::string_view keys_text =
-    "q quit  up/down select  Enter detail  </> sort  r reverse  / filter  e errors  p pause  ? "
-    "help";
+    "q quit  ? help  Enter detail  < > sort  r reverse  / filter  e errors  p pause";
 
 const ColumnKind& kind_of(Column column) { return column_kinds[static_cast<std::size_t>(column)]; }
 

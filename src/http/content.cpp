@@ -24,6 +24,7 @@ std::string_view type_of(std::string_view name) {
 
 /// "/" is the page itself; what is in folders is asked for without them.
 const PageFile* page_file(std::string_view path) {
+  if (!path.starts_with('/')) return nullptr;
   const std::string_view wanted = path == "/" ? "index.html" : path.substr(1);
   const auto found = std::ranges::find_if(page_files(), [&](const PageFile& file) {
     return file.name.substr(file.name.rfind('/') + 1) == wanted;

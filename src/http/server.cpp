@@ -2,13 +2,13 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "http/address.hpp"
@@ -68,6 +68,9 @@ Response response(const Request& request, Answer answer) {
   return response;
 }
 
+/// Of a coroutine. What it threw, for lack of memory, must not end the service.
+void ended(const std::exception_ptr&) {}
+
 /// Counts who is there.
 class Presence {
  public:
@@ -86,7 +89,7 @@ Result<std::unique_ptr<Server>> Server::open(const tcp::endpoint& endpoint,
                                              std::filesystem::path counters_file) {
   std::unique_ptr<Server> server(new Server(std::move(counters_file)));
   RK_TRY_VOID(server->listen(endpoint));
-  asio::co_spawn(server->context_, server->accept(), asio::detached);
+  asio::co_spawn(server->context_, server->accept(), ended);
   server->thread_ = std::thread([context = &server->context_] { context->run(); });
   return server;
 }
@@ -120,7 +123,7 @@ asio::awaitable<void> Server::accept() {
       asio::steady_timer timer(context_, accept_again);
       co_await timer.async_wait(without_throwing);
     } else if (connections_ < connections_max) {  // else it is closed
-      asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
+      asio::co_spawn(context_, serve(std::move(socket)), ended);
     }
   }
 }

@@ -232,6 +232,8 @@ TEST_P(Http, RefusesWhatItIsNotFor) {
     EXPECT_EQ(ask(address, "/healthz", http::verb::get, local).result_int(), 200u) << local;
   for (const char* const foreign : {"evil.example", "localhost.evil.example:80", "10.0.0.1", ""})
     EXPECT_EQ(ask(address, "/healthz", http::verb::get, foreign).result_int(), 403u) << foreign;
+  EXPECT_THAT(exchange(address, "GET ?x HTTP/1.1\r\nConnection: close\r\n\r\n"),
+              HasSubstr("404 Not Found"));
   EXPECT_THAT(exchange(address, "gibberish\r\n\r\n"), HasSubstr("400 Bad Request"));
   EXPECT_THAT(exchange(address, "GET / HTTP/1.1\r\nX: " + std::string(10'000, 'x') + "\r\n\r\n"),
               HasSubstr("400 Bad Request"));
