@@ -135,7 +135,8 @@ TEST_P(Http, SaysWhatTheMetricsSay) {
   ASSERT_TRUE(await([&] {
     body = ask(address, "/metrics").body();
     return body.find("kernel_replied_total{runtime=") != std::string::npos &&
-           std::regex_search(body, std::regex("kernel_replied_total\\{[^}]*\\} 7\n"));
+           std::regex_search(body, std::regex("kernel_replied_total\\{[^}]*\\} 7\n")) &&
+           std::regex_search(body, std::regex("latency_seconds_count\\{[^}]*\\} 7\n"));
   })) << body;
   EXPECT_THAT(body, HasSubstr(R"(kernel="a \"quoted\" name")"));
   EXPECT_THAT(body, ContainsRegex("kernel_latency_seconds_bucket\\{[^}]*le=\"\\+Inf\"\\} 7\n"));
