@@ -63,6 +63,7 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
   const Region region(region_offset, limits);
   device_lines_ = at<rk_executor_device_line>(region.device_lines);
   launched_.store(device_lines_[0].parked_slice, std::memory_order_relaxed);  // nothing runs yet
+  launches_.store(device_lines_[0].parked_slice, std::memory_order_relaxed);
   input_doorbells_ = at<rk_doorbell_line>(region.input_doorbells);
   output_doorbells_ = at<rk_doorbell_line>(region.output_doorbells);
   kernel_hosts_ = at<rk_kernel_host_line>(region.kernel_host_lines);
@@ -176,12 +177,20 @@ void Executor::launch(std::uint32_t kernel, Wake how) noexcept {
   // Of several senders that see "parked", one launches. acq_rel: the winner's writes of the host
   // line's slice numbers come behind the winner's before it.
   if (!launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel)) return;
-  wake_ups_[kernel].fetch_add(1, std::memory_order_relaxed);  // a figure
+  const auto count = [](std::atomic<std::uint64_t>& figure) {
+    figure.store(figure.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  };
+  count(launches_);
+  count(wake_ups_[kernel]);
   start_slice(launched + 1, how);
 }
 
-std::uint32_t Executor::slices_parked(std::uint32_t kernel) const noexcept {
-  return atomic(device_line(kernel).parked_slice).load(std::memory_order_relaxed);
+std::uint64_t Executor::slices_parked(std::uint32_t kernel) const noexcept {
+  // acquire: slices that have parked were counted; pairs with the release in rk_run_group
+  const std::uint32_t parked =
+      atomic(device_line(kernel).parked_slice).load(std::memory_order_acquire);
+  const std::uint64_t launches = launches_.load(std::memory_order_relaxed);
+  return launches - static_cast<std::uint32_t>(static_cast<std::uint32_t>(launches) - parked);
 }
 
 void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {

@@ -125,11 +125,11 @@ class Executor {
   void check();
 
   /// Slices launched so far.
-  [[nodiscard]] std::uint32_t slices_launched() const noexcept {
-    return launched_.load(std::memory_order_relaxed);  // a figure, as are the next two
+  [[nodiscard]] std::uint64_t slices_launched() const noexcept {
+    return launches_.load(std::memory_order_relaxed);  // a figure, as are the next two
   }
   /// Of these, ended for the kernel's work-group.
-  [[nodiscard]] std::uint32_t slices_parked(std::uint32_t kernel) const noexcept;
+  [[nodiscard]] std::uint64_t slices_parked(std::uint32_t kernel) const noexcept;
   /// Of these, launched for the kernel, or who had its place before.
   [[nodiscard]] std::uint64_t wake_ups(std::uint32_t kernel) const noexcept {
     return wake_ups_[kernel].load(std::memory_order_relaxed);
@@ -160,6 +160,8 @@ class Executor {
   rk_telemetry_block* telemetry_ = nullptr;
 
   std::atomic<std::uint32_t> launched_{0};  // number of the slice launched last
+  // Written by who wins a launch, one after the other: the next one finds that slice parked.
+  std::atomic<std::uint64_t> launches_{0};  // as launched_, which wraps
   std::vector<std::atomic<std::uint64_t>> wake_ups_;
   std::vector<std::uint32_t> outputs_seen_;  // epochs of the output doorbells; poll_outputs only
 

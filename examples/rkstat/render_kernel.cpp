@@ -12,7 +12,7 @@ namespace rk = ringkernel;
 using namespace rk::telemetry;
 
 void append_latency(std::string& text, std::string_view of, const rk::LatencySummary& latency) {
-  text += fmt::format("  {:<24} {:>10}", of, latency.count);
+  text += fmt::format("  {:<15} {:>8}", of, latency.count);
   if (latency.count == 0) {
     text += '\n';
     return;
@@ -20,18 +20,17 @@ void append_latency(std::string& text, std::string_view of, const rk::LatencySum
   const std::uint64_t mean_ns = latency.sum_ns / latency.count;
   for (const std::uint64_t ns :
        {mean_ns, latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p999_ns, latency.max_ns})
-    text += fmt::format(" {:>9}", duration_text(ns));
+    text += fmt::format(" {:>8}", duration_text(ns));
   text += '\n';
 }
 
 void append_latencies(std::string& text, const KernelReading& kernel, const Reading* before) {
   const rk::KernelMetrics& of = kernel.metrics;
-  text += fmt::format("\n  {:<24} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
-                      "LATENCY OF A SAMPLE OF", "MESSAGES", "MEAN", "P50", "P90", "P99", "P99.9",
-                      "MAX");
+  text += fmt::format("\n  {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "LATENCY",
+                      "SAMPLES", "MEAN", "P50", "P90", "P99", "P99.9", "MAX");
   if (before != nullptr) append_latency(text, "just now", recent_latency(kernel, before));
-  append_latency(text, "all, submit to receipt", of.latency);
-  append_latency(text, "  in the host queue", of.host_queue);
+  append_latency(text, "since the start", of.latency);
+  append_latency(text, "  in host queue", of.host_queue);
   append_latency(text, "  at the device", of.device);
   append_latency(text, "  on delivery", of.delivery);
 }
@@ -44,7 +43,7 @@ void append_errors(std::string& text, const Reading& reading, const KernelReadin
   text += "\n  ERRORS\n";
   for (const rk::ErrorRecord& error : reading.errors)
     if (is_its(error))
-      text += fmt::format("  {:>10}  last {} ago  {}\n", error.count,
+      text += fmt::format("  {:>8} x  last {} ago\n            {}\n", error.count,
                           age_text(moment_ns(reading), error.last_ns), error.text);
 }
 

@@ -93,6 +93,7 @@ void type_filter(TopModel& model, int key) {
     case KEY_BACKSPACE:
     case 127:
     case '\b':
+      while (!filter.empty() && (filter.back() & 0xc0) == 0x80) filter.pop_back();
       if (!filter.empty()) filter.pop_back();
       break;
     default:
@@ -101,32 +102,27 @@ void type_filter(TopModel& model, int key) {
   model.set_filter(std::move(filter));
 }
 
-/// The other view, or back to the kernels.
-void toggle(TopModel& model, TopModel::View view) {
-  model.view = model.view == view ? TopModel::View::kernels : view;
-}
-
 /// False: it was enough.
 bool obey(TopModel& model, int key) {
   constexpr std::ptrdiff_t page = 10;
-  constexpr std::ptrdiff_t all = 1'000'000;
+  constexpr std::ptrdiff_t all = 1'000;
   if (model.is_typing) {
     type_filter(model, key);
     return true;
   }
   switch (key) {
     case 'q': return false;
-    case KEY_UP: model.select(-1); break;
-    case KEY_DOWN: model.select(1); break;
-    case KEY_PPAGE: model.select(-page); break;
-    case KEY_NPAGE: model.select(page); break;
-    case KEY_HOME: model.select(-all); break;
-    case KEY_END: model.select(all); break;
+    case KEY_UP: model.move(-1); break;
+    case KEY_DOWN: model.move(1); break;
+    case KEY_PPAGE: model.move(-page); break;
+    case KEY_NPAGE: model.move(page); break;
+    case KEY_HOME: model.move(-all); break;
+    case KEY_END: model.move(all); break;
     case '\r':
     case '\n':
     case KEY_ENTER:
       model.select(0);  // from here on that kernel, wherever it goes
-      toggle(model, TopModel::View::kernel);
+      model.show(TopModel::View::kernel);
       break;
     case '<': model.sort_by_next(-1); break;
     case '>': model.sort_by_next(1); break;
@@ -135,9 +131,9 @@ bool obey(TopModel& model, int key) {
       model.view = TopModel::View::kernels;
       model.is_typing = true;
       break;
-    case 'e': toggle(model, TopModel::View::errors); break;
+    case 'e': model.show(TopModel::View::errors); break;
     case 'h':
-    case '?': toggle(model, TopModel::View::help); break;
+    case '?': model.show(TopModel::View::help); break;
     case 'p':
     case ' ': model.is_paused = !model.is_paused; break;
     case escape:

@@ -1,6 +1,7 @@
 #include "top_model.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace rkstat {
@@ -50,10 +51,10 @@ TopModel::Key TopModel::key_of(const TopRow& row) {
 }
 
 void TopModel::look(Readings readings) {
-  rows_.clear();  // they point into what goes
+  all_rows_.clear();  // they point into what goes
+  rows_.clear();
   before_ = std::exchange(now_, std::move(readings));
   messages_per_second_ = 0;
-  kernels_ = 0;
   std::map<Key, std::deque<TopSample>> history;
   for (const Reading& reading : now_) {
     const Reading* const before = earlier(before_, reading);
@@ -62,7 +63,7 @@ void TopModel::look(Readings readings) {
                        ringkernel::telemetry::messages_per_second(kernel, before).value_or(0),
                        recent_latency(kernel, before)};
       messages_per_second_ += row.rate;
-      ++kernels_;
+      all_rows_.push_back(row);
       const Key key = key_of(row);
       std::deque<TopSample>& samples = history[key];
       if (const auto found = history_.find(key); found != history_.end())
@@ -77,17 +78,11 @@ void TopModel::look(Readings readings) {
 
 void TopModel::arrange() {
   rows_.clear();
-  for (const Reading& reading : now_) {
-    const Reading* const before = earlier(before_, reading);
-    for (const KernelReading& kernel : reading.kernels) {
-      const bool is_shown = kernel.metrics.id.find(filter_) != std::string::npos ||
-                            kernel.metrics.program.find(filter_) != std::string::npos;
-      if (is_shown)
-        rows_.push_back({&reading, &kernel,
-                         ringkernel::telemetry::messages_per_second(kernel, before).value_or(0),
-                         recent_latency(kernel, before)});
-    }
-  }
+  std::ranges::copy_if(all_rows_, std::back_inserter(rows_), [this](const TopRow& row) {
+    const ringkernel::KernelMetrics& of = row.kernel->metrics;
+    return of.id.find(filter_) != std::string::npos ||
+           of.program.find(filter_) != std::string::npos;
+  });
   std::ranges::stable_sort(rows_,
                            [this](const TopRow& a, const TopRow& b) { return comes_before(a, b); });
 }
@@ -119,6 +114,18 @@ void TopModel::select(std::ptrdiff_t step) {
   const auto last = static_cast<std::ptrdiff_t>(rows_.size()) - 1;
   const auto wanted = static_cast<std::ptrdiff_t>(selected()) + step;
   selected_ = key_of(rows_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, last))]);
+}
+
+void TopModel::show(View wanted) {
+  view = view == wanted ? View::kernels : wanted;
+  scrolled = 0;
+}
+
+void TopModel::move(std::ptrdiff_t step) {
+  constexpr std::ptrdiff_t scrolled_max = 10'000;
+  if (view == View::kernels) return select(step);
+  scrolled = static_cast<std::size_t>(
+      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(scrolled) + step, 0, scrolled_max));
 }
 
 void TopModel::sort_by_next(std::ptrdiff_t step) {

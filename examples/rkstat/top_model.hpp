@@ -63,12 +63,13 @@ class TopModel {
   [[nodiscard]] const std::vector<TopRow>& rows() const { return rows_; }
   /// Of all, filtered out or not.
   [[nodiscard]] double messages_per_second() const { return messages_per_second_; }
-  [[nodiscard]] std::size_t kernels() const { return kernels_; }
+  [[nodiscard]] std::size_t kernels() const { return all_rows_.size(); }
   /// The latest one last.
   [[nodiscard]] std::vector<TopSample> history(const TopRow& row) const;
 
   /// The row that is selected: it follows its kernel, and is the first one when that is gone.
   [[nodiscard]] std::size_t selected() const;
+  /// Binds the selection to the row so many behind the selected one.
   void select(std::ptrdiff_t step);
 
   [[nodiscard]] Column sorted_by() const { return sorted_by_; }
@@ -80,7 +81,13 @@ class TopModel {
   [[nodiscard]] const std::string& filter() const { return filter_; }
   void set_filter(std::string filter);
 
+  /// Another view, from its top; the one that is shown: back to the kernels.
+  void show(View view);
+  /// Selects among the kernels, scrolls elsewhere.
+  void move(std::ptrdiff_t step);
+
   View view = View::kernels;
+  std::size_t scrolled = 0;  ///< lines
   bool is_paused = false;
   bool is_typing = false;  ///< the filter
 
@@ -93,9 +100,9 @@ class TopModel {
 
   Readings now_;
   Readings before_;
+  std::vector<TopRow> all_rows_;
   std::vector<TopRow> rows_;
   double messages_per_second_ = 0;
-  std::size_t kernels_ = 0;
   std::map<Key, std::deque<TopSample>> history_;
   std::optional<Key> selected_;
   Column sorted_by_ = Column::rate;

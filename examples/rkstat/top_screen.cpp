@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 
+#include "telemetry/utf8.hpp"
 #include "text.hpp"
 
 namespace rkstat {
@@ -31,7 +33,7 @@ constexpr std::array<ColumnKind, columns_max> column_kinds = {{
     {Column::rate, "MSG/S", 9, true},
     {Column::p50, "P50", 8, true},
     {Column::p99, "P99", 8, true},
-    {Column::in_flight, "INFLIGHT", 8, true},
+    {Column::in_flight, "INFLIGHT", 9, true},
     {Column::queued, "QUEUED", 7, true},
     {Column::input, "IN", 6, true},
     {Column::output, "OUT", 6, true},
@@ -49,21 +51,6 @@ constexpr std::string_view keys_text =
     "q quit  ? help  Enter detail  < > sort  r reverse  / filter  e errors  p pause";
 
 const ColumnKind& kind_of(Column column) { return column_kinds[static_cast<std::size_t>(column)]; }
-
-/// Bytes of the UTF-8 sequence that begins `text`; 0: none does.
-std::size_t sequence_bytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = first < 0x80   ? 1
-                            : first < 0xc2 ? 0
-                            : first < 0xe0 ? 2
-                            : first < 0xf0 ? 3
-                            : first < 0xf5 ? 4
-                                           : 0;
-  if (bytes > text.size()) return 0;
-  for (std::size_t i = 1; i < bytes; ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  return bytes;
-}
 
 /// Characters, each of which is one cell wide.
 std::size_t width_of(std::string_view text) {
@@ -122,14 +109,18 @@ class Screen {
       : model_(model), size_(size), is_utf8_(is_utf8) {}
 
   std::vector<ScreenLine> render() {
-    add_head();
+    add_title();
+    const std::size_t body = lines_.size();
     switch (model_.view) {
-      case TopModel::View::kernels: add_kernels(); break;
+      case TopModel::View::kernels:
+        add_runtimes();
+        add_kernels();
+        break;
       case TopModel::View::kernel: add_kernel(); break;
-      case TopModel::View::errors: add_text(render_errors(model_.now())); break;
+      case TopModel::View::errors: add_errors(); break;
       case TopModel::View::help: add_help(); break;
     }
-    lines_.resize(std::min(lines_.size(), rows_left_for_all()));
+    scroll(body);
     add_foot();
     return std::move(lines_);
   }
@@ -144,23 +135,57 @@ class Screen {
   }
 
   void add(std::string_view text, Emphasis emphasis = Emphasis::none) {
-    if (lines_.size() < size_.rows)
-      lines_.push_back({fit(text, size_.columns, is_utf8_), emphasis});
+    lines_.push_back({fit(text, size_.columns, is_utf8_), emphasis});
+  }
+
+  /// Leaves out as many lines from `body` on as the user wants, and those that there is no room
+  /// for.
+  void scroll(std::size_t body) {
+    const std::size_t room = rows_left_for_all();
+    const std::size_t excess = lines_.size() - std::min(lines_.size(), room);
+    const std::size_t skipped = std::min({model_.scrolled, excess, lines_.size() - body});
+    const auto begin = lines_.begin() + static_cast<std::ptrdiff_t>(body);
+    lines_.erase(begin, begin + static_cast<std::ptrdiff_t>(skipped));
+    if (lines_.size() > room) lines_.resize(room);
+  }
+
+  /// On as many lines as it takes, those behind the first one indented like it.
+  void add_wrapped(std::string_view line) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), size_.columns / 2);
+    std::string next;
+    std::string_view rest = line;
+    while (width_of(rest) > size_.columns) {
+      const std::size_t end = rest.rfind(' ', size_.columns);
+      if (end == std::string_view::npos || end <= indent) break;  // a word longer than a line
+      add(rest.substr(0, end));
+      next = std::string(indent, ' ') + std::string(rest.substr(end + 1));
+      rest = next;
+    }
+    add(rest);
   }
 
   void add_text(std::string_view text) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
-      add(text.substr(0, end));
+      add_wrapped(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
   }
 
-  void add_head() {
-    add(fmt::format("rkstat top   {} runtimes, {} kernels, {:.0f} messages/s{}",
-                    model_.now().size(), model_.kernels(), model_.messages_per_second(),
-                    model_.is_paused ? "   PAUSED" : ""),
-        Emphasis::title);
+  void add_title() {
+    std::string title =
+        fmt::format("rkstat top   {} runtimes, {} kernels, {:.0f} messages/s", model_.now().size(),
+                    model_.kernels(), model_.messages_per_second());
+    const auto is_sorted_by = [this](const ColumnKind& column) {
+      return column.column == model_.sorted_by();
+    };
+    if (std::ranges::none_of(columns_for(size_.columns), is_sorted_by))
+      title += fmt::format(", by {}", kind_of(model_.sorted_by()).title);
+    if (model_.is_paused) title += "   PAUSED";
+    add(title, Emphasis::title);
+  }
+
+  void add_runtimes() {
     std::size_t shown = 0;
     for (const Reading& reading : model_.now()) {
       if (shown++ == runtimes_shown_max) {
@@ -247,10 +272,27 @@ class Screen {
       add(fmt::format("  {:>20}  {}", call.message, duration_text(call.age_ns)));
   }
 
+  void add_errors() {
+    struct Line {
+      const Reading* reading;
+      const rk::ErrorRecord* error;
+    };
+    std::vector<Line> lines;
+    for (const Reading& reading : model_.now())
+      for (const rk::ErrorRecord& error : reading.errors) lines.push_back({&reading, &error});
+    std::ranges::sort(lines, std::greater(), [](const Line& line) { return line.error->last_ns; });
+    if (lines.empty()) add("  no errors", Emphasis::faint);
+    for (const auto& [reading, error] : lines) {
+      add(fmt::format("{:>8} x  last {} ago  {}  {}", error->count,
+                      age_text(moment_ns(*reading), error->last_ns), reading->name, error->kernel));
+      add_wrapped("            " + error->text);
+    }
+  }
+
   void add_help() {
     add_text(
         "\n"
-        "  up, down, page up, page down, home, end   select a kernel\n"
+        "  up, down, page up, page down, home, end   select a kernel, or scroll\n"
         "  Enter          the selected kernel in detail; Enter or Esc: back\n"
         "  < >            sort by the column to the left or right; the one with * is it\n"
         "  r              the other way round\n"

@@ -32,7 +32,12 @@ class Process {
     }
   }
 
-  /// Of a kernel that is in a state at the end, the span that it has begun.
+  /// A kernel that is in this state at the end. Where the trace has forgotten since when, it is so
+  /// from its beginning.
+  void add_last(const rk::KernelMetrics& kernel, std::uint64_t trace_begin_ns) {
+    states_.try_emplace(kernel.id, State{kernel.status, trace_begin_ns});
+  }
+  /// Of kernels that are in a state at the end, the spans that they have begun.
   void close(std::uint64_t end_ns) {
     for (const auto& [kernel, state] : states_) add_span(kernel, state, end_ns);
   }
@@ -97,7 +102,7 @@ class Process {
   void add_span(const std::string& kernel, const State& state, std::uint64_t end_ns) {
     Json& span = add_event("X", track(kernel), state.begin_ns, rk::name(state.status));
     span["cat"] = "state";
-    span["dur"] = static_cast<double>(end_ns - state.begin_ns) / ns_per_us;
+    span["dur"] = static_cast<double>(end_ns - std::min(end_ns, state.begin_ns)) / ns_per_us;
   }
 
   void add_slice(const rk::TraceEvent& event) {
@@ -129,7 +134,8 @@ void TraceRecorder::look(const std::filesystem::path& root) {
                                         .events = {}})
                   .first;
     }
-    Source& source = found->second;
+  }
+  for (auto& [path, source] : sources_) {  // also those whose files are gone
     const std::uint64_t expected = source.next;
     const std::vector<rk::TraceEvent> events = source.reader.trace(source.next);
     if (expected != 0) source.lost += source.next - expected - events.size();
@@ -142,11 +148,14 @@ std::string TraceRecorder::to_json() const {
   int number = 0;
   for (const auto& [path, source] : sources_) {
     Process process(events, ++number, source.name);
-    std::uint64_t end_ns = 0;
+    std::uint64_t begin_ns = source.reader.heartbeat_ns();
+    std::uint64_t end_ns = begin_ns;
     for (const rk::TraceEvent& event : source.events) {
       process.add(event);
+      begin_ns = std::min(begin_ns, event.begin_ns);
       end_ns = std::max(end_ns, event.end_ns);
     }
+    for (const auto& kernel : source.reader.kernels()) process.add_last(kernel.metrics, begin_ns);
     process.close(end_ns);
   }
   return Json{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}}.dump(

@@ -49,6 +49,8 @@ class TraceLog {
  public:
   static constexpr std::size_t capacity = 4096;
 
+  TraceLog() { events_.reserve(capacity); }
+
   void note(const TraceEvent& event) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     add(event, lock.owns_lock());
@@ -61,6 +63,7 @@ class TraceLog {
   /// All that was noted since the last time, in place of what is in `events`.
   void take(std::vector<TraceEvent>& events) {
     events.clear();
+    events.reserve(capacity);  // so that nobody who notes something has to
     const std::lock_guard lock(mutex_);
     events_.swap(events);
   }

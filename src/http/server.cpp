@@ -9,6 +9,7 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "http/address.hpp"
@@ -68,6 +69,15 @@ Response response(const Request& request, Answer answer) {
   return response;
 }
 
+/// The status for a request that is none; 0: nobody is there to be told.
+unsigned fault_of(const beast::error_code& error) {
+  const auto ours = make_error_code(beast::http::error::bad_method);
+  if (error == beast::http::error::header_limit) return 431;
+  if (error == beast::http::error::body_limit) return 413;
+  if (error.category() != ours.category() || error == beast::http::error::end_of_stream) return 0;
+  return 400;
+}
+
 /// Of a coroutine. What it threw, for lack of memory, must not end the service.
 void ended(const std::exception_ptr&) {}
 
@@ -123,7 +133,10 @@ asio::awaitable<void> Server::accept() {
       asio::steady_timer timer(context_, accept_again);
       co_await timer.async_wait(without_throwing);
     } else if (connections_ < connections_max) {  // else it is closed
-      asio::co_spawn(context_, serve(std::move(socket)), ended);
+      try {
+        asio::co_spawn(context_, serve(std::move(socket)), ended);
+      } catch (const std::bad_alloc&) {  // so is this one
+      }
     }
   }
 }
@@ -139,14 +152,12 @@ asio::awaitable<void> Server::serve(tcp::socket socket) {
     stream.expires_after(client_timeout);
     const auto [read_error, request_bytes] =
         co_await beast::http::async_read(stream, buffer, parser, without_throwing);
-    const bool is_malformed =
-        read_error.category() == make_error_code(beast::http::error::bad_method).category() &&
-        read_error != beast::http::error::end_of_stream;
-    if (read_error && !is_malformed) break;
+    const unsigned fault = fault_of(read_error);
+    if (read_error && fault == 0) break;
     Response reply =
-        is_malformed ? response(parser.get(), {.status = 400, .body = read_error.message() + "\n"})
-                     : response(parser.get(), answer(parser.get(), content_, is_local_));
-    if (is_malformed) reply.keep_alive(false);
+        fault != 0 ? response(parser.get(), {.status = fault, .body = read_error.message() + "\n"})
+                   : response(parser.get(), answer(parser.get(), content_, is_local_));
+    if (fault != 0) reply.keep_alive(false);
     goes_on = reply.keep_alive();
     beast::http::response_serializer<beast::http::string_body> serializer(reply);
     const bool is_head = parser.get().method() == beast::http::verb::head;

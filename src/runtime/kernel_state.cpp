@@ -140,17 +140,15 @@ KernelMetrics KernelState::metrics() const {
 void KernelState::reset_metrics() {
   const std::lock_guard lock(mutex_);
   ++resets_;
+  if (last_metrics_) return;
   begin_counting();
-  if (last_metrics_)
-    last_metrics_->latency = last_metrics_->host_queue = last_metrics_->device =
-        last_metrics_->delivery = {};
   if (channel_ == nullptr || channel_->latencies() == nullptr) return;
   if (!latencies_before_) latencies_before_ = bridge::Latencies::make();
   latencies_before_->assign(*channel_->latencies());
 }
 
 void KernelState::begin_counting() {
-  metrics_before_ = last_metrics_ ? *last_metrics_ : all_metrics();
+  metrics_before_ = all_metrics();
   metrics_before_.parks = metrics_before_.slices;  // one that runs is not counted when it ends
 }
 

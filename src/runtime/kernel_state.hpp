@@ -144,7 +144,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
   [[nodiscard]] KernelMetrics metrics() const;
-  /// Its counts and latencies begin anew.
+  /// Its counts and latencies begin anew, unless it has ended.
   void reset_metrics();
   /// Kernel::calls.
   [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;

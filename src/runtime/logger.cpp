@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstdlib>
-#include <string_view>
 
 namespace ringkernel::detail {
 
@@ -35,20 +34,33 @@ Logger::Logger(std::shared_ptr<LogSink> sink, std::string runtime, EventStream e
 Logger::~Logger() { thread_.join(); }
 
 void Logger::tell(LogLevel level, std::string text) {
-  asio::post(context_, [this, level, text = std::move(text)] {
-    write({.level = level, .time = system_clock::now(), .runtime = runtime_, .text = text});
-  });
+  asio::post(context_, [this, level, text = std::move(text)] { tell_of_runtime(level, text); });
+}
+
+void Logger::tell_of_runtime(LogLevel level, std::string_view text) noexcept {
+  write({.level = level, .time = system_clock::now(), .runtime = runtime_, .text = text});
 }
 
 asio::awaitable<void> Logger::follow_events() {
+  /// Also where something throws, for lack of memory: else the thread would never end.
+  struct Ending {
+    Logger& logger;
+    explicit Ending(Logger& of) noexcept : logger(of) {}
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+    ~Ending() {
+      logger.ended_ = true;
+      logger.timer_.cancel();
+    }
+  };
+  const Ending ending(*this);
   for (;;) {
     const auto [error, event] = co_await events_.async_next(without_throwing);
     if (error) break;
     tell(event);
   }
   for (auto& [key, kind] : kinds_) tell_last(kind);
-  ended_ = true;
-  timer_.cancel();
+  tell_of_runtime(LogLevel::info, "shut down");
 }
 
 asio::awaitable<void> Logger::tell_left_out() {

@@ -2,7 +2,8 @@
 /// events that are alike one in `log_repeat_period` is told, with the number of those before it.
 ///
 /// Threading: any thread; the sink is called by a thread of this, one record at a time.
-/// Ownership: shares the sink. The destructor tells what is left to be told and ends the thread.
+/// Ownership: shares the sink. The destructor tells what is left to be told, at the end that the
+/// runtime was shut down, and ends the thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -30,7 +32,7 @@ class Logger {
   /// The events have ended.
   ~Logger();
 
-  /// Something that is no event; told by the logger's thread, in its turn.
+  /// Something that is no event; told by the logger's thread.
   void tell(LogLevel level, std::string text);
 
  private:
@@ -47,6 +49,7 @@ class Logger {
   void tell(const Event& event, Kind& kind);
   /// The last of those that were left out, if there are any.
   void tell_last(Kind& kind);
+  void tell_of_runtime(LogLevel level, std::string_view text) noexcept;
   void write(const LogRecord& record) noexcept;
 
   const std::shared_ptr<LogSink> sink_;
@@ -55,7 +58,7 @@ class Logger {
   boost::asio::steady_timer timer_{context_};
   EventStream events_;
   std::map<std::pair<std::string, int>, Kind> kinds_;
-  bool ended_ = false;  // the events have
+  bool ended_ = false;  // the events have, or nobody can follow them any more
   std::thread thread_;
 };
 

@@ -91,19 +91,25 @@ Result<std::uint32_t> Program::idle_polls_max(const ProgramOptions& options) {
 }
 
 void Program::note_parked() {
-  if (executor_->parked(0)) note_slice(executor_->slices_launched());
+  const std::lock_guard lock(trace_mutex_);
+  // With the lock: a slice that is launched meanwhile is not the one to be told of yet.
+  if (executor_->parked(0)) end_span();
 }
 
-void Program::note_slice(std::uint32_t slice) {
-  const std::uint64_t begin_ns = slice_begin_ns_.exchange(0, std::memory_order_relaxed);
-  if (begin_ns == 0) return;
-  trace_->keep(TraceEvent::of(TraceKind::slice, slice, begin_ns, clock_.now_ns(), name_));
+void Program::end_span() {
+  if (!has_span_.load(std::memory_order_relaxed)) return;
+  trace_->keep(
+      TraceEvent::of(TraceKind::slice, span_slice_, span_begin_ns_, clock_.now_ns(), name_));
+  has_span_.store(false, std::memory_order_relaxed);
 }
 
 Result<void> Program::launch(std::uint32_t slice) {
   if (trace_ != nullptr) {
-    note_slice(slice - 1);
-    slice_begin_ns_.store(clock_.now_ns(), std::memory_order_relaxed);
+    const std::lock_guard lock(trace_mutex_);
+    end_span();
+    span_slice_ = slice;
+    span_begin_ns_ = clock_.now_ns();
+    has_span_.store(true, std::memory_order_relaxed);
   }
   if (!mover_) return port_->launch(slice);
   mover_->launch(slice);
@@ -111,6 +117,11 @@ Result<void> Program::launch(std::uint32_t slice) {
 }
 
 bool Program::run(std::uint32_t slice) {
+  // relaxed: whoever may run a slice has seen the one before it park
+  if (has_span_.load(std::memory_order_relaxed)) [[unlikely]] {
+    const std::lock_guard lock(trace_mutex_);
+    end_span();
+  }
   return mover_ ? mover_->run(slice) : port_->can_run() && port_->run(slice);
 }
 

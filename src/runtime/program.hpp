@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -82,7 +83,8 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
         region_bytes_(region_bytes) {}
 
   [[nodiscard]] Result<void> start(Arena& arena, const ProgramOptions& options);
-  void note_slice(std::uint32_t slice);
+  /// The slice launched last has ended, if that was not told; with the lock of the trace.
+  void end_span();
   /// Polls after which an idle slice has to park.
   [[nodiscard]] Result<std::uint32_t> idle_polls_max(const ProgramOptions& options);
   /// Nanoseconds of one idle poll of a resident slice.
@@ -101,7 +103,10 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   const std::uint64_t region_bytes_;
   std::uint32_t work_groups_ = 1;
   TraceLog* trace_ = nullptr;
-  std::atomic<std::uint64_t> slice_begin_ns_{0};  // of the one launched last, not told yet; 0: told
+  std::mutex trace_mutex_;        // guards the two below, and whether they are anything
+  std::uint32_t span_slice_ = 0;  // of the slice launched last, whose end was not told yet
+  std::uint64_t span_begin_ns_ = 0;
+  std::atomic<bool> has_span_{false};  // changed with the lock
   std::atomic<std::uint64_t> copies_{0};
   std::atomic<std::uint64_t> copied_bytes_{0};
   std::optional<backend::Executor> port_;

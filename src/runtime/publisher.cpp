@@ -42,6 +42,8 @@ void Publisher::run() {
     lock.lock();
     changed_.wait_for(lock, period_, [this] { return ending_; });
   }
+  lock.unlock();
+  publish();  // how it ended, for those who look at this moment
 }
 
 void Publisher::publish() {
@@ -63,8 +65,11 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
       if (places_used_ == kernels_max) return false;
       free_places_.push_back(places_used_++);
     }
-    const Place place{
-        .index = free_places_.back(), .number = ++kernels_seen_, .activity = {}, .metrics = {}};
+    const Place place{.index = free_places_.back(),
+                      .number = ++kernels_seen_,
+                      .activity = {},
+                      .metrics = {},
+                      .calls = {}};
     found = places_.emplace(kernel, place).first;
     free_places_.pop_back();
   }
@@ -77,11 +82,13 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   place.metrics.slices = before.slices = activity.slices;
   place.metrics.parks = before.parks = activity.parks;
   place.metrics.wake_ups = before.wake_ups = activity.wake_ups;
-  if (!place.is_stored || activity.unanswered != 0 || activity != before)
+  const bool is_resting = place.is_stored && activity.unanswered == 0 && activity == before;
+  if (!is_resting) {
     place.metrics = kernel->metrics();
-  place.is_stored =
-      writer_->store(place.index, place.number, place.metrics, kernel->calls(telemetry::calls_max));
-  if (place.is_stored) kernel->copy_latency(writer_->latency(place.index));
+    place.calls = kernel->calls(telemetry::calls_max);
+  }
+  place.is_stored = writer_->store(place.index, place.number, place.metrics, place.calls);
+  if (place.is_stored && !is_resting) kernel->copy_latency(writer_->latency(place.index));
   return place.is_stored;
 }
 

@@ -43,7 +43,8 @@ class Publisher {
     std::uint32_t index = 0;
     std::uint64_t number = 0;  // of the ring kernel
     KernelState::Activity activity;
-    KernelMetrics metrics;
+    KernelMetrics metrics;  // as they were stored, and the calls
+    std::vector<CallInFlight> calls;
     bool is_stored = false;  // else there was no memory for it
     bool is_seen = false;    // in this round
   };

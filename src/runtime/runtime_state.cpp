@@ -69,7 +69,11 @@ void RuntimeState::start_telemetry() {
   }
   publisher_ = std::move(*publisher);
   telemetry_file_ = publisher_->path().string();
-  publisher_->start();
+  start_http();
+  publisher_->start();  // it looks at all of the above
+}
+
+void RuntimeState::start_http() {
   if (options_.http_address.empty()) return;
   Result<std::unique_ptr<http::Server>> server =
       http::Server::open(http::parse_address(options_.http_address).value(), telemetry_file_);
@@ -292,16 +296,17 @@ void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
   metrics.copies = ended_programs_.copies;
   metrics.copied_bytes = ended_programs_.copied_bytes;
   for (const auto& [name, program] : programs_) program->add_to(metrics);
-  telemetry::subtract(metrics, metrics_before_);
-  if (!memory_) return;  // shut down
-  metrics.telemetry_file = telemetry_file_;
-  metrics.http_address = http_address_;
-  metrics.telemetry_failure = telemetry_failure_;
-  if (const Result<rk_device_state> device = memory_->device().state(); device) {
-    metrics.program_cache_hits = device->program_cache_hits;
-    metrics.program_cache_misses = device->program_cache_misses;
-    metrics.program_cache_rejected = device->program_cache_rejected;
+  if (memory_) {  // not shut down
+    metrics.telemetry_file = telemetry_file_;
+    metrics.http_address = http_address_;
+    metrics.telemetry_failure = telemetry_failure_;
+    if (const Result<rk_device_state> device = memory_->device().state(); device) {
+      metrics.program_cache_hits = device->program_cache_hits;
+      metrics.program_cache_misses = device->program_cache_misses;
+      metrics.program_cache_rejected = device->program_cache_rejected;
+    }
   }
+  telemetry::subtract(metrics, metrics_before_);
 }
 
 void RuntimeState::reset_metrics() {
@@ -381,7 +386,6 @@ Result<void> RuntimeState::shutdown() {
   bridge_.stop();
   http_.reset();
   publisher_.reset();
-  if (logger_) logger_->tell(LogLevel::info, "shut down");
   events_.close();
   logger_.reset();
   {

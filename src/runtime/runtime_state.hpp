@@ -113,6 +113,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// The others, and without what was counted before a reset; the programs' lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
   void start_telemetry();
+  void start_http();
   void start_log(std::shared_ptr<LogSink> sink);
   [[nodiscard]] Result<std::shared_ptr<KernelState>> try_launch(std::string_view id,
                                                                 const KernelOptions& options);

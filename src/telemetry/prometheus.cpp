@@ -5,18 +5,24 @@
 #include <algorithm>
 #include <iterator>
 
+#include "telemetry/utf8.hpp"
+
 namespace ringkernel::telemetry {
 namespace {
 
-/// A label's value as the format wants it.
+/// A label's value as the format wants it, which is UTF-8.
 std::string escaped(std::string_view value) {
   std::string text;
-  for (const char character : value) {
-    if (character == '\\' || character == '"') text += '\\';
-    if (character == '\n')
+  while (!value.empty()) {
+    const std::size_t bytes = sequence_bytes(value);
+    if (value.front() == '\\' || value.front() == '"') text += '\\';
+    if (value.front() == '\n')
       text += "\\n";
+    else if (bytes == 0)
+      text += '?';
     else
-      text += character;
+      text += value.substr(0, bytes);
+    value.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return text;
 }
@@ -68,7 +74,7 @@ class Family {
     }
     add_total(labels, latency.count, latency.sum_ns);
   }
-  /// Of a histogram: a duration on a bound is counted there.
+  /// Of a histogram: a duration counts where its bucket ends, less than a hundredth above it.
   void add(const std::string& labels, const Histogram& durations) {
     std::uint64_t counts[std::size(bounds_ns) + 1] = {};
     durations.visit([&](std::uint32_t bucket, std::uint64_t count) {

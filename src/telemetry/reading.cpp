@@ -46,9 +46,8 @@ Reading read(const std::filesystem::path& path) {
     return reading;
   }
   const std::uint64_t now_ns = monotonic_ns();
-  const std::uint64_t heartbeat_ns = reader->heartbeat_ns();
-  reading.heartbeat_age =
-      std::chrono::nanoseconds(now_ns > heartbeat_ns ? now_ns - heartbeat_ns : 0);
+  reading.heartbeat_ns = reader->heartbeat_ns();
+  reading.heartbeat_age = std::chrono::nanoseconds(now_ns - std::min(now_ns, reading.heartbeat_ns));
   reading.created = reader->created();
   reading.kernels_missing = reader->kernels_missing();
   reading.runtime = reader->runtime();
@@ -97,9 +96,10 @@ std::optional<double> messages_per_second(const KernelReading& now, const Readin
   const std::uint64_t all = now.metrics.messages_out;
   const std::uint64_t earlier_ones = found->metrics.messages_out;
   const std::uint64_t messages = all < earlier_ones ? all : all - earlier_ones;
-  if (now.published_ns <= found->published_ns) return 0.0;  // nothing has happened
-  return static_cast<double>(messages) * 1e9 /
-         static_cast<double>(now.published_ns - found->published_ns);
+  // One that rests is not published, and nothing had happened when the others were.
+  const std::uint64_t since_ns = std::max(found->published_ns, before->heartbeat_ns);
+  if (now.published_ns <= since_ns) return 0.0;
+  return static_cast<double>(messages) * 1e9 / static_cast<double>(now.published_ns - since_ns);
 }
 
 LatencySummary recent_latency(const KernelReading& now, const Reading* before) {

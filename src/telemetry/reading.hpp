@@ -34,6 +34,7 @@ struct Reading {
   Health health = Health::unreadable;
   std::string problem;  ///< one sentence; empty if there is none
   std::chrono::system_clock::time_point created;
+  std::uint64_t heartbeat_ns = 0;  ///< of the last publication; CLOCK_MONOTONIC
   std::chrono::nanoseconds heartbeat_age{0};
   std::uint64_t kernels_missing = 0;
   std::optional<Published<RuntimeMetrics>> runtime;

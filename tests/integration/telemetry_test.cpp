@@ -17,6 +17,7 @@
 #include "support/environment.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/latency.hpp"
+#include "telemetry/reading.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -244,6 +245,8 @@ TEST_P(Telemetry, CanBeReset) {
   EXPECT_EQ(fresh.in_flight, 1u) << "it still waits to be received";
   EXPECT_EQ(runtime.errors().size(), 0u);
   EXPECT_EQ(runtime.metrics().errors, 0u);
+  EXPECT_EQ(runtime.metrics().program_cache_misses, 0u);
+  EXPECT_EQ(runtime.metrics().program_cache_hits, 0u);
   ASSERT_TRUE(await([&] {
     const auto kernels = reader.kernels();
     return reader.errors().empty() && reader.runtime()->metrics.errors == 0 &&
@@ -261,9 +264,40 @@ TEST_P(Telemetry, CanBeReset) {
   ASSERT_EQ(runtime.errors().size(), 1u);
   EXPECT_EQ(runtime.errors()[0].count, 1u);
   ASSERT_TRUE(await([&] { return reader.errors().size() == 1 && reader.errors()[0].count == 1; }));
+  ASSERT_TRUE(resting.call(numbered(1)));
   ASSERT_TRUE(resting.terminate());
   runtime.reset_metrics();
-  EXPECT_EQ(resting.metrics().replied, 0u) << "also of one that has ended";
+  EXPECT_EQ(resting.metrics().replied, 1u) << "its last figures";
+}
+
+/// After a rest the rate is that of the work, not of the rest and the work.
+TEST_P(Telemetry, RatesLeaveOutTheRestBefore) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a");
+  ASSERT_TRUE(kernel.call(numbered(0)));
+  const std::filesystem::path file = runtime.metrics().telemetry_file;
+  ASSERT_TRUE(await([&] {
+    const telemetry::Reading reading = telemetry::read(file);
+    return reading.kernels.size() == 1 && reading.kernels[0].metrics.replied == 1 &&
+           reading.kernels[0].metrics.parks == kernel.metrics().slices;
+  }));
+  const telemetry::Reading resting = telemetry::read(file);
+  // It rests for a hundred publications, as others may for hours.
+  ASSERT_TRUE(await([&] {
+    return telemetry::read(file).heartbeat_ns > resting.kernels[0].published_ns + 200'000'000;
+  }));
+  const telemetry::Reading before = telemetry::read(file);
+  EXPECT_EQ(before.kernels[0].published_ns, resting.kernels[0].published_ns);
+  ASSERT_TRUE(kernel.call(numbered(1)));
+  telemetry::Reading now;
+  ASSERT_TRUE(await([&] {
+    now = telemetry::read(file);
+    return now.kernels[0].metrics.messages_out == 2;
+  }));
+  const double seconds =
+      static_cast<double>(now.kernels[0].published_ns - before.heartbeat_ns) / 1e9;
+  EXPECT_NEAR(telemetry::messages_per_second(now.kernels[0], &before).value_or(0), 1 / seconds,
+              1e-6 / seconds);
 }
 
 /// A kernel's slices are those of its executor, and the wake-ups its own.

@@ -140,6 +140,15 @@ void Display::obey(char final) {
       return;
     case 'h': return set_mode(true);
     case 'l': return set_mode(false);
+    case 'S':
+    case 'T':
+    case 'L':
+    case 'M': {
+      const std::size_t top = std::exchange(top_, final == 'L' || final == 'M' ? row_ : top_);
+      for (int i = 0; i < count; ++i) scroll(final == 'S' || final == 'M' ? 1 : -1);
+      top_ = top;
+      return;
+    }
     case 'r':
       top_ = static_cast<std::size_t>(parameter(0, 1) - 1);
       bottom_ = std::min(static_cast<std::size_t>(parameter(1, rows)), cells_.size()) - 1;

@@ -47,7 +47,11 @@ async function look() {
     lose(error);
     return false;
   }
-  take(next);
+  try {
+    take(next);
+  } catch (error) {
+    console.error(error); // a fault of the page, which goes on all the same
+  }
   return true;
 }
 
@@ -103,6 +107,7 @@ function show() {
   if (!document.hidden) charts.draw();
   showLegend();
   showTiles(reading, selected);
+  document.title = `${rate(Number(element("rate").dataset.value))}/s · ringkernel ${reading.name}`;
   table.show(kernels, {
     selected: (id) => selected.includes(id),
     colour: (id) => charts.colour(id),
@@ -126,7 +131,6 @@ function showHeader(of) {
   element("heartbeat").textContent = `${age(of.heartbeat_age_ns)} ago`;
   element("heartbeat").classList.toggle("bad", of.heartbeat_age_ns > old_heartbeat_ns);
   element("uptime").textContent = age(Date.now() * 1e6 - of.created_unix_ns);
-  document.title = `${rate(Number(element("rate").dataset.value))}/s · ringkernel ${of.name}`;
 }
 
 function showLegend() {
