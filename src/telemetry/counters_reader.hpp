@@ -26,7 +26,7 @@ namespace ringkernel::telemetry {
 template <class Metrics>
 struct Published {
   Metrics metrics;
-  std::uint64_t published_ns = 0;  ///< CLOCK_MONOTONIC; kernels without traffic keep theirs
+  std::uint64_t published_ns = 0;  ///< CLOCK_MONOTONIC; kernels that rest may keep theirs
 };
 
 struct PublishedKernel : Published<KernelMetrics> {
