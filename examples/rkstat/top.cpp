@@ -17,6 +17,9 @@
 #include "top_model.hpp"
 #include "top_screen.hpp"
 
+// Last, because of its macros.
+#include <term.h>
+
 namespace rkstat {
 namespace {
 
@@ -184,7 +187,10 @@ TopEnd run_top(const std::filesystem::path& root, std::chrono::duration<double> 
     return {no_terminal, "top needs a terminal; try rkstat --watch 1"};
   std::setlocale(LC_ALL, "");
   const bool is_utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
-  SCREEN* const screen = newterm(nullptr, stdout, stdin);
+  int known = 0;  // asked for first: where newterm fails it leaks what it has begun
+  const bool is_known = setupterm(nullptr, STDOUT_FILENO, &known) == OK;
+  if (is_known) del_curterm(cur_term);
+  SCREEN* const screen = is_known ? newterm(nullptr, stdout, stdin) : nullptr;
   if (screen == nullptr) {
     const char* const terminal = std::getenv("TERM");
     return {no_terminal, "the terminal '" + std::string(terminal != nullptr ? terminal : "") +
