@@ -283,7 +283,7 @@ class Channel {
   // channel_send.cpp; the send lock is held by the caller of those marked (send)
   Result<rk_record_header*> claim_record(const Envelope& envelope);  // (send)
   void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
-                     std::uint64_t sampled_ns);                                       // (send)
+                     bool timed);                                                     // (send)
   void publish_records() noexcept;                                                    // (send)
   Result<void> make_room(Ended& ended);                                               // (send)
   void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);        // (send)
@@ -292,7 +292,7 @@ class Channel {
   bool drop_oldest(Ended& ended);                                                     // (send)
   /// For the next message; `now_ns` is coarse. With (send) held.
   Stamp stamp(std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
-    const std::uint64_t sampled_ns = sampler_.next() ? clock_.now_ns() : 0;
+    const std::uint64_t sampled_ns = sampler_.next() ? std::max(clock_.sample_ns(), since_ns) : 0;
     if (since_ns != 0) return {since_ns, sampled_ns};
     return {sampled_ns != 0 ? sampled_ns : now_ns, sampled_ns};
   }
@@ -313,7 +313,7 @@ class Channel {
   void put_in_mailbox(Arrivals& arrivals);
   void lead(MessageId id, Timeout& timeout);  // (consume)
   void try_chores();
-  void note_reply(Slot& slot, std::uint64_t entered_ns) noexcept;
+  void note_reply(Slot& slot, const rk_record_header& reply) noexcept;  // (consume)
   void note_receipt(const Slot& slot) noexcept;
   void settle(Slot& slot, bool asleep);
   void end(MessageId id, const Error& error);
@@ -409,7 +409,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     } else if (header != nullptr) {
       deadline_lowered = accept(receiver, envelope);
       write(reinterpret_cast<std::byte*>(header + 1));
-      commit_record(header, envelope, *id, now.sampled_ns);
+      commit_record(header, envelope, *id, now.sampled_ns != 0);
       publish_records();
     } else {
       deadline_lowered = accept(receiver, envelope);
@@ -465,7 +465,7 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
                                         (*envelope)->deadline_ns, nullptr, false, now);
       deadline_lowered |= accept(Receiver::mailbox, **envelope);
       write(accepted, reinterpret_cast<std::byte*>(*header + 1));
-      commit_record(*header, **envelope, id, now.sampled_ns);
+      commit_record(*header, **envelope, id, now.sampled_ns != 0);
     }
     if (accepted != 0) {
       publish_records();

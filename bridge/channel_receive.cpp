@@ -93,8 +93,9 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
     std::copy_n(reinterpret_cast<const std::byte*>(&header + 1), header.payload_bytes,
                 outcome.payload.data());
   }
-  if (header.timestamp_ns != 0 && slot->sampled.load(std::memory_order_relaxed)) [[unlikely]]
-    note_reply(*slot, header.timestamp_ns);
+  // relaxed: claim has acquired the slot, and the reply what was stored before its request
+  if (slot->entered_ns.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    note_reply(*slot, header);
   // Counted first: whoever has the outcome finds it in the figures.
   bump(outcome.error ? counters_.faulted : counters_.replied);
   if (slot->receiver.load(std::memory_order_relaxed) == Receiver::mailbox)  // acquired by claim
@@ -103,28 +104,38 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
     settle(*slot, asleep);
 }
 
-void Channel::note_reply(Slot& slot, std::uint64_t entered_ns) noexcept {
-  slot.replied_ns = clock_.now_ns();
-  // relaxed: claim has acquired the slot
+void Channel::note_reply(Slot& slot, const rk_record_header& reply) noexcept {
+  // relaxed: as above
   const std::uint64_t accepted_ns = slot.accepted_ns.load(std::memory_order_relaxed);
-  // A device that spoils the time must not spoil the sums.
-  entered_ns = std::clamp(entered_ns, accepted_ns, std::max(accepted_ns, slot.replied_ns));
-  slot.entered_ns = entered_ns;
-  latencies_->host_queue.record(span_ns(accepted_ns, entered_ns));
-  latencies_->device.record(span_ns(entered_ns, slot.replied_ns));
+  const std::uint64_t entered_ns = slot.entered_ns.load(std::memory_order_relaxed);
+  slot.replied_ns = std::max(clock_.sample_ns(), entered_ns);
+  latencies_->host_queue.record_alone(span_ns(accepted_ns, entered_ns));
+  latencies_->device.record_alone(span_ns(entered_ns, slot.replied_ns));
+  slot.taken_ns = reply.done_ticks != 0 ? clock_.ns_of_ticks(reply.taken_ticks) : 0;
+  if (slot.taken_ns == 0) return;
+  // A device whose clock is wrong must not spoil the sums.
+  slot.taken_ns = std::clamp(slot.taken_ns, entered_ns, slot.replied_ns);
+  slot.done_ns = std::clamp(clock_.ns_of_ticks(reply.done_ticks), slot.taken_ns, slot.replied_ns);
+  latencies_->to_device.record_alone(slot.taken_ns - entered_ns);
+  latencies_->executor.record_alone(slot.done_ns - slot.taken_ns);
+  latencies_->to_host.record_alone(slot.replied_ns - slot.done_ns);
 }
 
 void Channel::note_receipt(const Slot& slot) noexcept {
-  const std::uint64_t now_ns = clock_.now_ns();
+  const std::uint64_t now_ns = std::max(clock_.sample_ns(), slot.replied_ns);
   const std::uint64_t accepted_ns = slot.accepted_ns.load(std::memory_order_relaxed);
   latencies_->delivery.record(span_ns(slot.replied_ns, now_ns));
   latencies_->total.record(span_ns(accepted_ns, now_ns));
   if (limits_.trace == nullptr) return;
-  TraceEvent event =
-      TraceEvent::of(TraceKind::message, slot.outcome.id, accepted_ns, now_ns, limits_.name);
-  event.entered_ns = slot.entered_ns;
-  event.replied_ns = slot.replied_ns;
-  limits_.trace->note(event);
+  limits_.trace->note([&] {
+    TraceEvent event =
+        TraceEvent::of(TraceKind::message, slot.outcome.id, accepted_ns, now_ns, limits_.name);
+    event.entered_ns = slot.entered_ns.load(std::memory_order_relaxed);  // the receiver's own slot
+    event.taken_ns = slot.taken_ns;
+    event.done_ns = slot.taken_ns != 0 ? slot.done_ns : 0;
+    event.replied_ns = slot.replied_ns;
+    return event;
+  });
 }
 
 void Channel::settle(Slot& slot, bool asleep) {

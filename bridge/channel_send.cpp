@@ -48,9 +48,9 @@ Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
 }
 
 void Channel::commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
-                            std::uint64_t sampled_ns) {
+                            bool timed) {
   header->kind = RK_RECORD_REQUEST;
-  header->flags = 0;
+  header->flags = timed ? RK_RECORD_TIMED : 0;
   header->correlation_id = id;
   header->payload_bytes = envelope.payload_bytes;
   header->command_offset = envelope.command_offset;
@@ -59,8 +59,8 @@ void Channel::commit_record(rk_record_header* header, const Envelope& envelope, 
   header->reply_bytes = envelope.reply_bytes;
   header->fault = 0;
   header->fault_detail = 0;
-  header->timestamp_ns = sampled_ns;
-  header->reserved = 0;
+  header->taken_ticks = 0;
+  header->done_ticks = 0;
   if (envelope.hold != nullptr) [[unlikely]]
     holds_.add(id, envelope.hold);
   producer_.commit();
@@ -142,12 +142,15 @@ std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
     } else {
       rk_record_header* header = producer_.try_claim(next.envelope.payload_bytes);
       if (header == nullptr) break;
-      // relaxed: this thread, or one before with (send), has armed the slot
-      const bool sampled = pending_.slot(next.id).sampled.load(std::memory_order_relaxed);
-      const std::uint64_t sampled_ns = sampled ? clock_.now_ns() : 0;
+      // relaxed: this thread, or one before with (send), has armed the slot; nobody arms it anew
+      std::atomic<std::uint64_t>& entered_ns = pending_.slot(next.id).entered_ns;
+      const std::uint64_t queued_ns = entered_ns.load(std::memory_order_relaxed);
+      const bool timed = queued_ns != 0;
+      if (timed)
+        entered_ns.store(std::max(clock_.sample_ns(), queued_ns), std::memory_order_relaxed);
       std::copy_n(next.payload.data(), next.payload.size(),
                   reinterpret_cast<std::byte*>(header + 1));
-      commit_record(header, next.envelope, next.id, sampled_ns);
+      commit_record(header, next.envelope, next.id, timed);
       publish_records();
     }
     ++left;

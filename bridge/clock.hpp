@@ -40,17 +40,21 @@ class Clock {
   [[nodiscard]] virtual std::uint64_t now_ns() const noexcept = 0;
   /// The same time as of a few milliseconds ago at most, for a third of the cost.
   [[nodiscard]] virtual std::uint64_t coarse_ns() const noexcept { return now_ns(); }
+  /// The same time for messages that are timed.
+  [[nodiscard]] virtual std::uint64_t sample_ns() const noexcept { return now_ns(); }
+  /// When a device has read `ticks` (kernels/rk_device.h, rk_ticks); 0: nobody knows.
+  [[nodiscard]] virtual std::uint64_t ns_of_ticks(std::uint64_t) const noexcept { return 0; }
 };
 
 /// The host's monotonic clock.
-class SteadyClock final : public Clock {
+class SteadyClock : public Clock {
  public:
-  [[nodiscard]] std::uint64_t now_ns() const noexcept override {
+  [[nodiscard]] std::uint64_t now_ns() const noexcept final {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                           std::chrono::steady_clock::now().time_since_epoch())
                                           .count());
   }
-  [[nodiscard]] std::uint64_t coarse_ns() const noexcept override {
+  [[nodiscard]] std::uint64_t coarse_ns() const noexcept final {
     constexpr std::uint64_t ns_per_second = 1'000'000'000;
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // steady_clock is CLOCK_MONOTONIC

@@ -1,7 +1,11 @@
-/// When messages pass the stations of their way, taken for some of them: it costs half of what a
-/// message of a pipeline takes.
+/// When messages pass the stations of their way, taken for some of them: it costs a good part of
+/// what a message of a pipeline takes.
 ///
 ///     submitted --host queue--> room in the ring --device--> reply found --delivery--> received
+///
+/// Where the device has a clock that the host knows, `device` consists of
+///
+///     room in the ring --to device--> taken --executor--> answered --to host--> reply found
 ///
 /// Threading: Sampler: one thread at a time. Latencies: as Histogram.
 /// Memory ordering: histograms of relaxed counts.
@@ -51,12 +55,18 @@ struct Latencies {
   Histogram total;       ///< submission to receiver
   Histogram host_queue;  ///< until there is room in the input ring
   Histogram device;      ///< until the reply is found in the output ring
+  Histogram to_device;   ///< of this, until the executor takes it
+  Histogram executor;    ///< until the executor has answered
+  Histogram to_host;     ///< until the reply is found
   Histogram delivery;    ///< until the receiver has it
 
   void assign(const Latencies& from) noexcept {
     total.assign(from.total);
     host_queue.assign(from.host_queue);
     device.assign(from.device);
+    to_device.assign(from.to_device);
+    executor.assign(from.executor);
+    to_host.assign(from.to_host);
     delivery.assign(from.delivery);
   }
 
@@ -77,7 +87,7 @@ static_assert(std::is_trivial_v<Latencies>);
 /// When a message came; of most, to a few milliseconds.
 struct Stamp {
   std::uint64_t accepted_ns = 0;  ///< or first tried, while there was no room
-  std::uint64_t sampled_ns = 0;   ///< exact, and the way's other times are taken too; 0: not so
+  std::uint64_t sampled_ns = 0;   ///< exact, and its other times are taken too; 0: not so
 };
 
 }  // namespace ringkernel::bridge

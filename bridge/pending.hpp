@@ -64,11 +64,14 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> deadline_ns{0};
   std::atomic<Receiver> receiver{Receiver::waiter};
   std::atomic<bool> assisted{false};  // counted in Channel::assisted_; who takes it, uncounts
-  std::atomic<bool> sampled{false};
   std::atomic<std::uint64_t> accepted_ns{0};  // Stamp; atomic for a look at what is in flight
-  std::uint64_t entered_ns = 0;               // of one that is sampled: it found room in the ring
-  std::uint64_t replied_ns = 0;               // and its reply was found; or 0
-  std::uint32_t next_free = 0;                // while it is free
+  // Of a message whose times are taken: when it found room in the ring, else 0. Stored under the
+  // channel's send lock, as slots are armed; atomic because its outcome may come at that moment.
+  std::atomic<std::uint64_t> entered_ns{0};
+  std::uint64_t taken_ns = 0;    // by the executor, and answered; 0: nobody knows
+  std::uint64_t done_ns = 0;     //
+  std::uint64_t replied_ns = 0;  // its reply was found; 0: its times are not taken
+  std::uint32_t next_free = 0;   // while it is free
   Completion* completion = nullptr;
   std::binary_semaphore wake_up{0};
   Outcome outcome;
@@ -212,7 +215,7 @@ inline MessageId Pending::arm(std::uint32_t index, Receiver receiver, std::uint6
   slot.receiver.store(receiver, std::memory_order_relaxed);  // published by the word below
   slot.deadline_ns.store(deadline_ns, std::memory_order_relaxed);
   slot.assisted.store(assisted, std::memory_order_relaxed);
-  slot.sampled.store(stamp.sampled_ns != 0, std::memory_order_relaxed);
+  slot.entered_ns.store(stamp.sampled_ns, std::memory_order_relaxed);
   slot.accepted_ns.store(stamp.accepted_ns, std::memory_order_relaxed);
   slot.replied_ns = 0;
   slot.completion = completion;

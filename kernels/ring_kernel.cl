@@ -171,6 +171,8 @@ RK_INLINE void rk_fail_kernel(rk_slice* slice, rk_u32 kernel, rk_u32 fault) {
 RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
                          RK_GLOBAL const rk_record_header* request,
                          RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
+  const rk_u32 timed = request->flags & RK_RECORD_TIMED;
+  const rk_u64 taken_ticks = timed != 0 ? rk_ticks() : 0;
   rk_message message;
   message.payload = (rk_const_bytes)(request + 1);
   message.payload_bytes = request->payload_bytes;
@@ -191,7 +193,8 @@ RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
   reply->payload_bytes = fault == RK_FAULT_NONE ? message.reply_bytes : 0;
   reply->fault = fault;
   reply->fault_detail = message.fault_detail;
-  reply->timestamp_ns = request->timestamp_ns;
+  reply->taken_ticks = taken_ticks;
+  reply->done_ticks = timed != 0 ? rk_ticks() : 0;
   RK_GLOBAL rk_telemetry_block* counters = &slice->telemetry[kernel];
   rk_store_relaxed_u64(&counters->messages_in, counters->messages_in + 1);
   rk_store_relaxed_u64(&counters->messages_out, counters->messages_out + 1);

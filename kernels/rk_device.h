@@ -61,10 +61,13 @@ RK_INLINE rk_u64 rk_clock_ns(void) {
   (void)rk_system_call(228, 1, (long)time); /* clock_gettime, CLOCK_MONOTONIC */
   return (rk_u64)time[0] * 1000000000u + (rk_u64)time[1];
 }
+/// The counter that the host's clock has too (bridge/tick_clock.hpp), where that is proven; or 0.
+RK_INLINE rk_u64 rk_ticks(void) { return __builtin_ia32_rdtsc(); }
 #else
 RK_INLINE void rk_pause(void) {}
 RK_INLINE void rk_yield(void) {}
 RK_INLINE rk_u64 rk_clock_ns(void) { return 0; }
+RK_INLINE rk_u64 rk_ticks(void) { return 0; }
 #endif
 
 /// Bit i is set where word i of the 16 at `line` differs from seen[i]. The words are read as by
@@ -185,6 +188,13 @@ RK_INLINE rk_u64 rk_clock_ns() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<rk_u64>(time.tv_sec) * 1'000'000'000u + static_cast<rk_u64>(time.tv_nsec);
+}
+RK_INLINE rk_u64 rk_ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
 }
 
 RK_INLINE rk_u32 rk_line_differs(const rk_u32* line, const rk_u32* seen) {

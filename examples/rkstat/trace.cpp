@@ -80,6 +80,10 @@ class Process {
     add("b", "host_queue", event.begin_ns);
     add("e", "host_queue", event.entered_ns);
     add("b", "device", event.entered_ns);
+    if (event.taken_ns != 0) {
+      add("b", "executor", event.taken_ns);
+      add("e", "executor", event.done_ns);
+    }
     add("e", "device", event.replied_ns);
     add("b", "delivery", event.replied_ns);
     add("e", "delivery", event.end_ns);

@@ -70,6 +70,9 @@ struct KernelMetrics {
   LatencySummary latency;     ///< from the submission until the receiver had the answer; of this:
   LatencySummary host_queue;  ///< until there was room for it in the input ring
   LatencySummary device;      ///< until the reply was found in the output ring
+  LatencySummary to_device;   ///< of this, until the executor took it; `count` 0: nobody knows
+  LatencySummary executor;    ///< until the executor had answered; likewise
+  LatencySummary to_host;     ///< until the reply was found; likewise
   LatencySummary delivery;    ///< until the receiver had it
 };
 

@@ -2,7 +2,7 @@
 /// 256 ns, from there on 128 buckets for each doubling, so that a duration is known to less than a
 /// hundredth of itself. What takes longer than 2^42 ns, more than an hour, counts as that long.
 ///
-/// Threading: `record` from any thread; `assign` and `clear` by the only thread that changes the
+/// Threading: `record` from any thread, or `record_alone` by one at a time; `assign` and `clear` by the only thread that changes the
 /// object; everything else beside them.
 /// Memory ordering: counts are relaxed, each stands alone. A group's mark may be seen before its
 /// counts or after them: it says where to look.
@@ -41,12 +41,23 @@ class Histogram {
 
   void record(std::uint64_t ns) noexcept {
     const std::uint32_t bucket = bucket_of(ns);
-    const std::uint64_t mark = std::uint64_t{1} << bucket / group_buckets;
+    const std::uint64_t mark = mark_of(bucket);
     const std::atomic_ref marks(used_);
     if ((marks.load(std::memory_order_relaxed) & mark) == 0)
       marks.fetch_or(mark, std::memory_order_relaxed);
     std::atomic_ref(counts_[bucket]).fetch_add(1, std::memory_order_relaxed);
     std::atomic_ref(sum_ns_).fetch_add(ns, std::memory_order_relaxed);
+  }
+
+  /// The same by one thread at a time, for less.
+  void record_alone(std::uint64_t ns) noexcept {
+    const std::uint32_t bucket = bucket_of(ns);
+    const auto change = [](std::uint64_t& word, std::uint64_t value) {
+      std::atomic_ref(word).store(value, std::memory_order_relaxed);
+    };
+    if ((used_ & mark_of(bucket)) == 0) change(used_, used_ | mark_of(bucket));
+    change(counts_[bucket], counts_[bucket] + 1);
+    change(sum_ns_, sum_ns_ + ns);
   }
 
   /// Makes this what `from` is at this moment, without what it was `before`.
@@ -93,6 +104,9 @@ class Histogram {
   static constexpr std::uint64_t longest = (std::uint64_t{1} << 42) - 1;
   static_assert(exact == std::uint64_t{2} * group_buckets);
 
+  static constexpr std::uint64_t mark_of(std::uint32_t bucket) noexcept {
+    return std::uint64_t{1} << bucket / group_buckets;
+  }
   static std::uint64_t load(const std::uint64_t& word) noexcept {
     // Of memory that may be mapped for reading only: nothing is stored through it.
     return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_relaxed);

@@ -200,6 +200,9 @@ KernelMetrics KernelState::all_metrics() const {
   metrics.latency = summary(&bridge::Latencies::total);
   metrics.host_queue = summary(&bridge::Latencies::host_queue);
   metrics.device = summary(&bridge::Latencies::device);
+  metrics.to_device = summary(&bridge::Latencies::to_device);
+  metrics.executor = summary(&bridge::Latencies::executor);
+  metrics.to_host = summary(&bridge::Latencies::to_host);
   metrics.delivery = summary(&bridge::Latencies::delivery);
   return metrics;
 }

@@ -70,6 +70,7 @@ void RuntimeState::start_telemetry() {
   publisher_ = std::move(*publisher);
   telemetry_file_ = publisher_->path().string();
   start_http();
+  if (options_.latency_sampling != 0) clock_.start();
   publisher_->start();  // it looks at all of the above
 }
 

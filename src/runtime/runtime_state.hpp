@@ -19,6 +19,7 @@
 
 #include "backend/backend.hpp"
 #include "bridge/bridge.hpp"
+#include "bridge/tick_clock.hpp"
 #include "foundation/trace_log.hpp"
 #include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
@@ -84,6 +85,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
+  /// The publisher, now and then.
+  void refresh_clock() noexcept { clock_.refresh(); }
   void reset_metrics();
   [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
   /// nullptr: nobody is to know.
@@ -126,7 +129,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   const std::string device_name_;
   const std::uint32_t work_groups_max_;  // as the device says
   const std::uint32_t work_items_max_;
-  const bridge::SteadyClock clock_;
+  bridge::TickClock clock_;
   const bool publishes_;  // as options and environment want it
   ErrorLog errors_;
   EventHub events_;

@@ -11,15 +11,15 @@
 #include <cstdint>
 
 #include "foundation/histogram.hpp"
+#include "foundation/sequenced.hpp"
 #include "foundation/trace_log.hpp"
 #include "ringkernel/limits.hpp"
 #include "ringkernel/telemetry.hpp"
-#include "telemetry/sequenced.hpp"
 
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 3;
+inline constexpr std::uint32_t file_version = 4;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
 
@@ -86,6 +86,6 @@ struct CountersFile {
 };
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && offsetof(CountersFile, runtime) == 128 &&
-              sizeof(CountersFile) == 41'370'496);
+              sizeof(CountersFile) == 41'763'712);
 
 }  // namespace ringkernel::telemetry

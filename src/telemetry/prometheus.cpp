@@ -138,11 +138,13 @@ void add_latency(std::string& text, std::string_view help, const std::vector<Rea
       if (kernel.latency) family.add(labels_of(reading, kernel.metrics), *kernel.latency);
 }
 
-template <class Value>
-void add_kernels(Family family, const std::vector<Reading>& readings, Value&& value) {
+void add_hop(std::string& text, std::string_view name, std::string_view help,
+             const std::vector<Reading>& readings, LatencySummary KernelMetrics::*hop) {
+  Family family(text, name, Kind::summary, help);
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
-      family.add(labels_of(reading, kernel.metrics), value(kernel.metrics));
+      if (is_measured(kernel.metrics, kernel.metrics.*hop))
+        family.add(labels_of(reading, kernel.metrics), kernel.metrics.*hop);
 }
 
 template <class Value>
@@ -193,12 +195,11 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
   std::string text;
   add_health(text, readings);
   add_errors(text, readings);
-#define RK_KERNEL_LATENCY(name, help)                                                    \
-  if (std::string_view(#name) == "latency")                                              \
-    add_latency(text, help, readings);                                                   \
-  else                                                                                   \
-    add_kernels(Family(text, "kernel_" #name "_seconds", Kind::summary, help), readings, \
-                [](const KernelMetrics& metrics) { return metrics.name; });
+#define RK_KERNEL_LATENCY(name, help)       \
+  if (std::string_view(#name) == "latency") \
+    add_latency(text, help, readings);      \
+  else                                      \
+    add_hop(text, "kernel_" #name "_seconds", help, readings, &KernelMetrics::name);
 #define RK_KERNEL_FIGURE(name, kind, help) \
   add_kernel_figure(text, #name, Kind::kind, help, readings, &KernelMetrics::name);
 #define RK_RUNTIME_FIGURE(name, kind, help)                     \

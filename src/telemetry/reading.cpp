@@ -89,6 +89,10 @@ const Reading* earlier(const std::vector<Reading>& readings, const Reading& now)
   return found == readings.end() ? nullptr : &*found;
 }
 
+bool is_measured(const KernelMetrics& kernel, const LatencySummary& hop) {
+  return hop.count != 0 || kernel.device.count == 0;
+}
+
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
   const KernelReading* const found = earlier(now, before);
   if (found == nullptr) return std::nullopt;

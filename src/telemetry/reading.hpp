@@ -51,6 +51,9 @@ struct Reading {
 /// In order of their names.
 [[nodiscard]] std::vector<Reading> read_all(const std::filesystem::path& root);
 
+/// False for the parts of a device's hop where its clock is unknown: no message has these times.
+[[nodiscard]] bool is_measured(const KernelMetrics& kernel, const LatencySummary& hop);
+
 /// Replies a second between two readings; nothing without an earlier one.
 [[nodiscard]] std::optional<double> messages_per_second(const KernelReading& now,
                                                         const Reading* before);

@@ -21,7 +21,8 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
               {"state", ringkernel::name(metrics.status)},
               {"published_ns", kernel.published_ns}};
 #define RK_KERNEL_FIGURE(name, kind, help) object[#name] = metrics.name;
-#define RK_KERNEL_LATENCY(name, help) object[#name] = to_json(metrics.name);
+#define RK_KERNEL_LATENCY(name, help) \
+  if (is_measured(metrics, metrics.name)) object[#name] = to_json(metrics.name);
 #include "telemetry/figures.def"
   Json calls = Json::array();
   for (const CallInFlight& call : kernel.calls)

@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/tick_clock.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "support/backends.hpp"
 #include "support/environment.hpp"
@@ -36,6 +38,16 @@ class Publishing : public OnEachBackend {
     return boost::json::parse(rkstat({"--json"}).output).as_object();
   }
   [[nodiscard]] std::filesystem::path root() const { return folder_.path() / "ringkernel"; }
+
+  /// Whether the executor's share of the times is known: slices run in threads of this process, and
+  /// Linux counts by the processor's ticks.
+  static bool has_device_clock(const RingKernelRuntime& runtime) {
+    bridge::TickClock clock;
+    clock.start();
+    const RuntimeMetrics metrics = runtime.metrics();
+    return clock.ns_of_ticks(std::uint64_t{1} << 62) != 0 &&
+           (metrics.backend == "native" || metrics.device.starts_with("pthread"));
+  }
 
   /// Publications bring `condition` about sooner or later.
   static bool await(const std::function<bool()>& condition) {

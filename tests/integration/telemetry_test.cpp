@@ -90,6 +90,14 @@ TEST_P(Telemetry, ACallsTimeIsThatOfItsHops) {
   EXPECT_EQ(metrics.latency.sum_ns,
             metrics.host_queue.sum_ns + metrics.device.sum_ns + metrics.delivery.sum_ns);
   EXPECT_GT(metrics.device.p50_ns, 0u);
+  const std::uint64_t timed = has_device_clock(runtime) ? calls : 0;
+  for (const LatencySummary& of : {metrics.to_device, metrics.executor, metrics.to_host})
+    EXPECT_EQ(of.count, timed);
+  if (timed != 0) {
+    EXPECT_EQ(metrics.device.sum_ns,
+              metrics.to_device.sum_ns + metrics.executor.sum_ns + metrics.to_host.sum_ns);
+    EXPECT_GT(metrics.executor.sum_ns, 0u);
+  }
   const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();
   EXPECT_TRUE(await([&] {
     const auto kernels = reader.kernels();

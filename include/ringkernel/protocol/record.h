@@ -2,7 +2,7 @@
 ///
 ///     0        8        16       24       32       40       48       56      64
 ///     +--------+--------+--------+--------+--------+--------+--------+-------+----------
-///     |len|k|f | corr.  |pay|cmd |pfx|pfxB|rep|flt | detail | stamp  | rsvd  | payload ...
+///     |len|k|f | corr.  |pay|cmd |pfx|pfxB|rep|flt | detail | taken  | done  | payload ...
 ///     +--------+--------+--------+--------+--------+--------+--------+-------+----------
 ///
 /// A record never wraps: where it does not fit before the end of the ring, a padding record
@@ -17,11 +17,13 @@
 #define RK_RECORD_REQUEST 2u /* host to device */
 #define RK_RECORD_REPLY 3u   /* device to host; answers the request with the same correlation id */
 
+#define RK_RECORD_TIMED 1u /* flag of a request: its reply says when */
+
 /// Written by: the producer of the ring, before its position is published.  Read by: the consumer.
 typedef struct rk_record_header {
   rk_u32 length;         /* bytes of the record, header and padding included; a multiple of 64 */
   rk_u16 kind;           /* RK_RECORD_* */
-  rk_u16 flags;          /* reserved, zero */
+  rk_u16 flags;          /* request: RK_RECORD_TIMED or 0; reply: 0 */
   rk_u64 correlation_id; /* the host's; the device copies it into the reply unread */
   rk_u32 payload_bytes;  /* bytes of the payload that follows the header */
   rk_u32 command_offset; /* request: rk_command, from payload start; multiple of 8; 0 = none */
@@ -30,8 +32,8 @@ typedef struct rk_record_header {
   rk_u32 reply_bytes;    /* request: payload bytes of the reply, prefix included */
   rk_u32 fault;          /* reply: RK_FAULT_*; 0 = the payload is the answer */
   rk_u64 fault_detail;   /* reply: the offending value or index, meaning depends on the fault */
-  rk_u64 timestamp_ns;   /* request: host clock as it enters, 0 = not sampled; the reply has it */
-  rk_u64 reserved;       /* zero */
+  rk_u64 taken_ticks;    /* reply to a timed request: as the executor took it, by its clock */
+  rk_u64 done_ticks;     /* and as the reply was ready; both 0: not timed, or it has no clock */
 } rk_record_header;
 RK_LAYOUT(rk_record_header, 64);
 RK_FIELD(rk_record_header, length, 0);
@@ -45,7 +47,7 @@ RK_FIELD(rk_record_header, prefix_bytes, 28);
 RK_FIELD(rk_record_header, reply_bytes, 32);
 RK_FIELD(rk_record_header, fault, 36);
 RK_FIELD(rk_record_header, fault_detail, 40);
-RK_FIELD(rk_record_header, timestamp_ns, 48);
-RK_FIELD(rk_record_header, reserved, 56);
+RK_FIELD(rk_record_header, taken_ticks, 48);
+RK_FIELD(rk_record_header, done_ticks, 56);
 
 #endif

@@ -75,8 +75,13 @@ export function showDetail(kernel, why) {
 const hops = [
   { name: "host_queue", label: "host queue" },
   { name: "device", label: "device" },
+  { name: "to_device", label: "to it", part: true },
+  { name: "executor", label: "executor", part: true },
+  { name: "to_host", label: "from it", part: true },
   { name: "delivery", label: "delivery" },
 ];
+/** Of a device whose clock nobody knows, the parts of its hop are absent. */
+const unmeasured = { count: 0, sum_ns: 0 };
 const percentiles = ["p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"];
 
 /** Means add up, so they make the bar; percentiles do not, so they make a table. */
@@ -86,16 +91,24 @@ function showHops(kernel) {
   const [bar, table, note] = place.children;
   const { count: measured, sum_ns: total } = kernel.latency;
   hops.forEach(({ name, label }, index) => {
-    const share = total > 0 ? (100 * kernel[name].sum_ns) / total : 0;
+    const { sum_ns: its } = name === "device" && kernel.executor ? unmeasured : hopOf(kernel, name);
+    const share = total > 0 ? (100 * its) / total : 0;
     bar.children[index].style.width = `${share}%`;
     bar.children[index].title = `${label}: ${share.toFixed(1)} % of the mean`;
   });
   const rows = [...hops.map(({ name }) => name), "latency"];
-  rows.forEach((name, index) => showHop(table.tBodies[0].rows[index], kernel[name]));
+  rows.forEach((name, index) => showHop(table.tBodies[0].rows[index], hopOf(kernel, name)));
+  hops.forEach(({ name, part }, index) => {
+    table.tBodies[0].rows[index].hidden = part === true && kernel[name] === undefined;
+  });
   note.textContent =
     measured > 0
       ? `of ${count(measured)} measured messages since the start, not just now`
       : "no message was measured";
+}
+
+function hopOf(kernel, name) {
+  return kernel[name] ?? unmeasured;
 }
 
 function makeHops(place) {
@@ -107,9 +120,10 @@ function makeHops(place) {
   for (const text of ["hop", "mean", "P50", "P90", "P99", "P99.9", "max"])
     head.append(withText("th", text));
   const body = table.createTBody();
-  for (const { name, label } of [...hops, { name: "latency", label: "all" }]) {
+  for (const { name, label, part } of [...hops, { name: "latency", label: "all" }]) {
     const row = body.insertRow();
     row.dataset.hop = name;
+    row.classList.toggle("part", part === true);
     const first = document.createElement("th");
     first.scope = "row";
     first.append(marked("i", name), label);

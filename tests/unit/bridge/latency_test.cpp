@@ -24,9 +24,18 @@ class ChannelLatency : public SimulatedBridge {
   std::shared_ptr<Channel> timed(std::uint32_t every = 1) {
     return make_channel({.queue_max = 8, .policy = Policy::block, .sample_every = every});
   }
+  /// The record in the output ring of the channel made last that is drained next.
+  rk_record_header& next_reply() {
+    return *output_ring.record(output_ring.lines->consumer.position);
+  }
   Recorder recorder;
-  std::size_t answered_ = 0;  // records in the output ring, of 128 bytes
 };
+
+#if defined(__x86_64__)
+constexpr bool native_has_ticks = true;
+#else
+constexpr bool native_has_ticks = false;
+#endif
 
 TEST_F(ChannelLatency, HasTheTimesOfEachHop) {
   const auto channel = timed();
@@ -85,21 +94,73 @@ TEST_F(ChannelLatency, CountsTheWaitOfASenderThatWasTurnedAway) {
   EXPECT_EQ(seen(channel->latencies()->total), (Seen{{43, 1}}));
 }
 
-TEST_F(ChannelLatency, IsNotSpoiledByADevice) {
+TEST_F(ChannelLatency, HasTheExecutorsShareWhereItsClockIsKnown) {
   const auto channel = timed();
-  for (const std::uint64_t nonsense : {~std::uint64_t{0}, std::uint64_t{1}}) {
+  clock.knows_ticks = true;
+  ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+  const std::uint64_t entered_ns = clock.now;
+  clock.now += 100;
+  device.work();
+  rk_record_header& reply = next_reply();
+  EXPECT_EQ(reply.flags, 0u);
+  reply.taken_ticks = entered_ns + 30;
+  reply.done_ticks = entered_ns + 85;
+  channel->try_drain();
+  ASSERT_NE(next(*channel).id, 0u);
+  EXPECT_EQ(seen(channel->latencies()->device), (Seen{{100, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->to_device), (Seen{{30, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->executor), (Seen{{55, 1}}));
+  EXPECT_EQ(seen(channel->latencies()->to_host), (Seen{{15, 1}}));
+}
+
+TEST_F(ChannelLatency, HasNoSharesWithoutAClock) {
+  for (const bool knows_ticks : {false, true}) {
+    const auto channel = timed();
+    clock.knows_ticks = knows_ticks;
     ASSERT_TRUE(submit(*channel, 1, envelope(64)));
-    clock.now += 60;
     device.work();
-    auto* const records = reinterpret_cast<std::byte*>(output_ring.data);
-    reinterpret_cast<rk_record_header*>(records + answered_ * 128)->timestamp_ns = nonsense;
-    ++answered_;
+    rk_record_header& reply = next_reply();
+    if (knows_ticks) reply.taken_ticks = reply.done_ticks = 0;  // the device has none
+    channel->try_drain();
+    ASSERT_NE(next(*channel).id, 0u);
+    EXPECT_EQ(seen(channel->latencies()->device).size(), 1u);
+    EXPECT_TRUE(seen(channel->latencies()->executor).empty());
+  }
+}
+
+/// The device looks at its clock for messages whose times are taken, and for no others.
+TEST_F(ChannelLatency, AsksTheDeviceOfMessagesThatAreTimed) {
+  for (const std::uint32_t every : {0u, 1u}) {
+    const auto channel = timed(every);
+    ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+    device.work();
+    EXPECT_EQ(next_reply().taken_ticks != 0, every == 1 && native_has_ticks);
     channel->try_drain();
     ASSERT_NE(next(*channel).id, 0u);
   }
-  EXPECT_EQ(channel->latencies()->host_queue.sum_ns() + channel->latencies()->device.sum_ns(),
-            120u);
-  EXPECT_EQ(channel->latencies()->total.sum_ns(), 120u);
+}
+
+TEST_F(ChannelLatency, IsNotSpoiledByADevice) {
+  const auto channel = timed();
+  clock.knows_ticks = true;
+  using Ticks = std::pair<std::uint64_t, std::uint64_t>;
+  const std::uint64_t last = ~std::uint64_t{0};
+  for (const auto& [taken, done] :
+       {Ticks(last, last), Ticks(last, last - 1), Ticks(1, 1), Ticks(last, 1)}) {
+    ASSERT_TRUE(submit(*channel, 1, envelope(64)));
+    clock.now += 60;
+    device.work();
+    rk_record_header& reply = next_reply();
+    reply.taken_ticks = taken;
+    reply.done_ticks = done;
+    channel->try_drain();
+    ASSERT_NE(next(*channel).id, 0u);
+  }
+  const Latencies& latencies = *channel->latencies();
+  EXPECT_EQ(latencies.total.sum_ns(), 240u);
+  EXPECT_EQ(latencies.host_queue.sum_ns() + latencies.device.sum_ns(), 240u);
+  EXPECT_EQ(latencies.to_device.sum_ns() + latencies.executor.sum_ns() + latencies.to_host.sum_ns(),
+            240u);
 }
 
 TEST_F(ChannelLatency, IsOfMessagesThatTheDeviceAnswered) {

@@ -23,6 +23,11 @@ namespace ringkernel::bridge::test {
 class ManualClock final : public Clock {
  public:
   [[nodiscard]] std::uint64_t now_ns() const noexcept override { return now += step_ns; }
+  /// Ticks that a test puts into a reply are nanoseconds; those of the slice itself are too late.
+  [[nodiscard]] std::uint64_t ns_of_ticks(std::uint64_t ticks) const noexcept override {
+    return knows_ticks ? ticks : 0;
+  }
+  bool knows_ticks = false;
   mutable std::uint64_t now = 1000;
   std::uint64_t step_ns = 0;  ///< what each look at the clock takes
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,7 +19,7 @@ TEST(TraceLog, GivesEachEventOnceInOrder) {
   std::vector<TraceEvent> events = {slice(99)};
   log.take(events);
   EXPECT_TRUE(events.empty());
-  log.note(slice(1));
+  log.note([] { return slice(1); });
   log.keep(slice(2));
   log.take(events);
   ASSERT_EQ(events.size(), 2u);
@@ -31,14 +32,18 @@ TEST(TraceLog, GivesEachEventOnceInOrder) {
 
 TEST(TraceLog, CountsWhatItHasNoRoomFor) {
   TraceLog log;
-  for (std::uint64_t i = 0; i < TraceLog::capacity + 3; ++i) log.note(slice(i));
+  for (std::uint64_t i = 0; i < TraceLog::notes_max; ++i) log.note([&] { return slice(i); });
+  log.note([]() -> TraceEvent { throw std::logic_error("made for nobody"); });
+  EXPECT_EQ(log.missed(), 1u);
+  for (std::uint64_t i = TraceLog::notes_max; i < TraceLog::capacity; ++i) log.keep(slice(i));
+  EXPECT_EQ(log.missed(), 1u) << "these have room of their own";
   log.keep(slice(0));
-  EXPECT_EQ(log.missed(), 4u);
+  EXPECT_EQ(log.missed(), 2u);
   std::vector<TraceEvent> events;
   log.take(events);
   EXPECT_EQ(events.size(), TraceLog::capacity);
-  log.note(slice(7));
-  EXPECT_EQ(log.missed(), 4u) << "there is room again";
+  log.note([] { return slice(7); });
+  EXPECT_EQ(log.missed(), 2u) << "there is room again";
 }
 
 /// Who cannot wait leaves his event out, and it is counted: none is lost without a trace.
@@ -48,7 +53,7 @@ TEST(TraceLog, LosesNothingUncountedAmongThreads) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&] {
-      for (std::uint64_t i = 0; i < events_each; ++i) log.note(slice(i));
+      for (std::uint64_t i = 0; i < events_each; ++i) log.note([&] { return slice(i); });
     });
   std::uint64_t taken = 0;
   std::vector<TraceEvent> events;

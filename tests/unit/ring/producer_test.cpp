@@ -193,8 +193,8 @@ TEST(RingProducer, LeavesHeaderFieldsToTheCallerExceptLength) {
                                 .reply_bytes = 7,
                                 .fault = 8,
                                 .fault_detail = 9,
-                                .timestamp_ns = 10,
-                                .reserved = 0};
+                                .taken_ticks = 10,
+                                .done_ticks = 11};
   *header = filled;
   producer.commit();
   EXPECT_EQ(header->length, 192U);

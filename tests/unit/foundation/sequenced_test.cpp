@@ -1,4 +1,4 @@
-#include "telemetry/sequenced.hpp"
+#include "foundation/sequenced.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "support/stress.hpp"
 
-namespace ringkernel::telemetry {
+namespace ringkernel {
 namespace {
 
 struct Record {
@@ -72,4 +72,4 @@ TEST(Sequenced, IsNeverTorn) {
 }
 
 }  // namespace
-}  // namespace ringkernel::telemetry
+}  // namespace ringkernel

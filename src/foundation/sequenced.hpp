@@ -14,7 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace ringkernel::telemetry {
+namespace ringkernel {
 
 template <class Record>
 class alignas(64) Sequenced {
@@ -63,4 +63,4 @@ class alignas(64) Sequenced {
   std::array<Words, 2> copies_;
 };
 
-}  // namespace ringkernel::telemetry
+}  // namespace ringkernel
