@@ -312,6 +312,8 @@ class Channel {
   void deliver(const rk_record_header& header, Arrivals& arrivals);  // (consume)
   void put_in_mailbox(Arrivals& arrivals);
   void lead(MessageId id, Timeout& timeout);  // (consume)
+  /// True: the executor has had this core for a while, where it needed it.
+  bool hand_over();
   void try_chores();
   void note_reply(Slot& slot, const rk_record_header& reply) noexcept;  // (consume)
   void note_receipt(const Slot& slot) noexcept;

@@ -14,6 +14,8 @@ namespace {
 
 /// Polls between two looks at the clock, the device and the host queue while leading.
 constexpr std::uint32_t chore_polls = 256;
+/// Polls between two looks whether the executor waits for this very core.
+constexpr std::uint32_t handover_polls = 64;
 /// Polls without a pause in between: the length of a usual round trip.
 constexpr std::uint32_t eager_polls = 200;
 /// How long Channel::assist polls, how often it looks at the clock, and how many submissions go by
@@ -253,6 +255,7 @@ void Channel::lead(MessageId id, Timeout& timeout) {
   for (std::uint32_t poll = 1;; ++poll) {
     if (drain() != 0 && pending_.done(id)) return;
     if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
+    if (poll % handover_polls == 1 && executor_.shares_core(kernel_)) executor_.hand_over();
     // The thread that is to run the slice may have been put on this very processor, where neither
     // polling nor yielding lets it begin before the scheduler's next tick.
     if ((poll == 1 || poll % chore_polls == 0) && executor_.starting(kernel_))
@@ -269,6 +272,13 @@ void Channel::lead(MessageId id, Timeout& timeout) {
     (void)do_chores(now_ns);
     std::this_thread::yield();
   }
+}
+
+bool Channel::hand_over() {
+  const std::unique_lock lock(consume_lock_, std::try_to_lock);
+  if (!lock.owns_lock() || retired_ || !executor_.shares_core(kernel_)) return false;
+  executor_.hand_over();
+  return true;
 }
 
 bool Channel::assist_pays() noexcept {
@@ -354,7 +364,7 @@ Result<std::size_t> Channel::await_mailbox(std::span<MessageId> ids, Timeout tim
     if (now_ns >= deadline_ns) return Error(Errc::deadline_exceeded, "no message came in time");
     try_chores();
     if (!idle() && now_ns - start_ns < limits_.spin_ns) {
-      cpu_pause();
+      if (!hand_over()) cpu_pause();
       continue;
     }
     const Counted waiting(receivers_waiting_);

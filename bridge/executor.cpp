@@ -1,6 +1,9 @@
 #include "bridge/executor.hpp"
 
+#include <sched.h>
+
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "foundation/align.hpp"
@@ -217,6 +220,18 @@ void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
 bool Executor::parked(std::uint32_t kernel) const noexcept {
   return atomic(device_line(kernel).parked_slice).load(std::memory_order_acquire) ==
          launched_.load(std::memory_order_relaxed);  // a hint; wake decides
+}
+
+bool Executor::shares_core(std::uint32_t kernel) const noexcept {
+  // relaxed: a hint; pairs with rk_idle_tell_core
+  const std::uint32_t core = atomic(device_line(kernel).core).load(std::memory_order_relaxed);
+  return core != 0 && core == static_cast<std::uint32_t>(sched_getcpu()) + 1 && !parked(kernel);
+}
+
+void Executor::hand_over() noexcept {
+  // relaxed: a hint, and read by a slice on this very core; pairs with rk_idle_turn
+  atomic(host_->handovers).fetch_add(1, std::memory_order_relaxed);
+  std::this_thread::yield();
 }
 
 bool Executor::starting(std::uint32_t kernel) const noexcept {

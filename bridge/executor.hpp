@@ -99,6 +99,12 @@ class Executor {
   /// Whether it has not begun that slice yet.
   [[nodiscard]] bool starting(std::uint32_t kernel) const noexcept;
 
+  /// Whether a slice that polls for the kernel runs on the core of the calling thread: while this
+  /// one polls, that one cannot answer. A hint: threads move.
+  [[nodiscard]] bool shares_core(std::uint32_t kernel) const noexcept;
+  /// Gives the core to that slice, which gives it back as soon as it finds nothing to do.
+  void hand_over() noexcept;
+
   /// Whether it parked although work may be left: its budget was used up.
   [[nodiscard]] bool left_work(std::uint32_t kernel) const noexcept;
   /// Launches the next slice if the last one left work. For whoever waits for what a slice does:

@@ -399,7 +399,7 @@ RK_INLINE void rk_run_group(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_
 
   // A slice knows nothing of the one before: every doorbell that was ever rung counts as rung.
   rk_slice_poll(&slice);
-  rk_idle_reset(&slice.idle);
+  rk_idle_open(&slice.idle, slice.host, slice.device);
   for (;;) {
     const rk_u32 worked = rk_slice_work(&slice);
     if (worked)
@@ -412,7 +412,7 @@ RK_INLINE void rk_run_group(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_
       rk_idle_reset(&slice.idle);
       continue;
     }
-    if (!worked) rk_idle_turn(&slice.idle, slice.host);
+    if (!worked) rk_idle_turn(&slice.idle, slice.host, slice.device);
     rk_slice_poll(&slice);
     if ((++slice.polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(&slice);
   }

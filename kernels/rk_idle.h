@@ -1,5 +1,6 @@
 /// What a slice does while nobody wants anything of it: spin, then give its core away again and
-/// again, until it has been idle for long enough to park.
+/// again, until it has been idle for long enough to park. While a thread waits for it on its own
+/// core, neither spins: each gives the core to the other.
 ///
 /// Pause, yield and clock exist natively and where slices are threads of the host's process
 /// (rk_device.h, RK_ON_HOST_THREADS). Elsewhere the slice spins, and counts its polls.
@@ -16,10 +17,11 @@
 #define RK_IDLE_POLLS_PER_YIELD 16u
 
 typedef struct rk_idle {
-  rk_u32 polls;    /* since there was work */
-  rk_u32 yields;   /* 1: has spun for long enough */
-  rk_u64 since_ns; /* the clock at its first look */
-  rk_u64 ns;       /* from then to the last look; 0 without a clock */
+  rk_u32 polls;     /* since there was work */
+  rk_u32 yields;    /* 1: has spun for long enough */
+  rk_u32 handovers; /* of the host line: those that were answered */
+  rk_u64 since_ns;  /* the clock at its first look */
+  rk_u64 ns;        /* from then to the last look; 0 without a clock */
 } rk_idle;
 
 RK_INLINE void rk_idle_reset(rk_idle* idle) {
@@ -28,8 +30,30 @@ RK_INLINE void rk_idle_reset(rk_idle* idle) {
   idle->ns = 0;
 }
 
+/// Lets waiting threads know where the slice runs.
+RK_INLINE void rk_idle_tell_core(RK_GLOBAL rk_executor_device_line* device) {
+  const rk_u32 core = rk_core();
+  // relaxed: a hint; pairs with Executor::shares_core
+  if (device->core != core) rk_store_relaxed_u32(&device->core, core);
+}
+
+RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
+                            RK_GLOBAL rk_executor_device_line* device) {
+  idle->handovers = rk_load_relaxed_u32(&host->handovers);
+  rk_idle_reset(idle);
+  rk_idle_tell_core(device);
+}
+
 /// Spends the turn behind a poll that found nothing.
-RK_INLINE void rk_idle_turn(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host) {
+RK_INLINE void rk_idle_turn(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
+                            RK_GLOBAL rk_executor_device_line* device) {
+  if (idle->polls == 1) rk_idle_tell_core(device);
+  // relaxed: a hint; pairs with Executor::hand_over
+  const rk_u32 handovers = rk_load_relaxed_u32(&host->handovers);
+  if (idle->handovers != handovers) {  // who gave the core away waits for it
+    idle->handovers = handovers;
+    rk_yield();
+  }
   if (idle->yields) {
     rk_pause();
     if (idle->polls % RK_IDLE_POLLS_PER_YIELD != 0) return;

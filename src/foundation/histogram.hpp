@@ -2,8 +2,8 @@
 /// 256 ns, from there on 128 buckets for each doubling, so that a duration is known to less than a
 /// hundredth of itself. What takes longer than 2^42 ns, more than an hour, counts as that long.
 ///
-/// Threading: `record` from any thread, or `record_alone` by one at a time; `assign` and `clear` by the only thread that changes the
-/// object; everything else beside them.
+/// Threading: `record` from any thread, or `record_alone` by one at a time; `assign` and `clear` by
+/// the only thread that changes the object; everything else beside them.
 /// Memory ordering: counts are relaxed, each stands alone. A group's mark may be seen before its
 /// counts or after them: it says where to look.
 /// Ownership: zeroed memory is an empty histogram, also shared memory. 36 KiB, of which pages that

@@ -70,7 +70,9 @@ typedef struct rk_executor_host_line {
   rk_u64 idle_ns_max; /* nanoseconds without work after which a slice parks that has a clock; 0 = no
                          such limit */
   rk_u64 idle_spin_ns; /* nanoseconds without work after which such a slice begins to yield */
-  rk_u64 reserved[2];  /* zero */
+  rk_u32 handovers;    /* how often a waiting thread gave its core to a slice on that core */
+  rk_u32 reserved0;    /* zero */
+  rk_u64 reserved[1];  /* zero */
 } rk_executor_host_line;
 RK_LAYOUT(rk_executor_host_line, RK_LINE_BYTES);
 RK_FIELD(rk_executor_host_line, magic, 0);
@@ -93,7 +95,9 @@ RK_FIELD(rk_executor_host_line, leave_slice, 88);
 RK_FIELD(rk_executor_host_line, work_groups, 92);
 RK_FIELD(rk_executor_host_line, idle_ns_max, 96);
 RK_FIELD(rk_executor_host_line, idle_spin_ns, 104);
-RK_FIELD(rk_executor_host_line, reserved, 112);
+RK_FIELD(rk_executor_host_line, handovers, 112);
+RK_FIELD(rk_executor_host_line, reserved0, 116);
+RK_FIELD(rk_executor_host_line, reserved, 120);
 
 /// Of one work-group.  Written by: device.  Read by: host.
 typedef struct rk_executor_device_line {
@@ -102,7 +106,7 @@ typedef struct rk_executor_device_line {
   rk_u32 parked_slice;
   rk_u32 running_slice; /* number of the slice that it started last; release */
   rk_u32 end_reason;    /* RK_SLICE_*, of the slice that it parked last */
-  rk_u32 reserved0;     /* zero */
+  rk_u32 core;          /* of the host, on which it runs, plus 1; 0: nobody knows */
   rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
   rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
   rk_u64 slices;  /* slices started so far */
@@ -112,7 +116,7 @@ RK_LAYOUT(rk_executor_device_line, RK_LINE_BYTES);
 RK_FIELD(rk_executor_device_line, parked_slice, 0);
 RK_FIELD(rk_executor_device_line, running_slice, 4);
 RK_FIELD(rk_executor_device_line, end_reason, 8);
-RK_FIELD(rk_executor_device_line, reserved0, 12);
+RK_FIELD(rk_executor_device_line, core, 12);
 RK_FIELD(rk_executor_device_line, polls, 16);
 RK_FIELD(rk_executor_device_line, records, 24);
 RK_FIELD(rk_executor_device_line, slices, 32);

@@ -51,6 +51,13 @@ class ExecutorArena {
     host_.idle_spin_ns = spin;
   }
 
+  /// As a waiting thread does before it yields.
+  void hand_over() { std::atomic_ref(host_.handovers).fetch_add(1, std::memory_order_relaxed); }
+  /// On which the slice says that it runs, plus 1.
+  [[nodiscard]] uint32_t core() const {
+    return std::atomic_ref(device_->core).load(std::memory_order_relaxed);
+  }
+
   void stop() { std::atomic_ref(host_.stop).store(1, std::memory_order_release); }
 
   [[nodiscard]] uint32_t running_slice() const {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "backend/registry.hpp"
+#include "support/one_core.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::backend {
@@ -64,28 +65,26 @@ TEST_P(IdleSlice, StaysWithoutALimit) {
   EXPECT_EQ(arena_->end_reason(), RK_SLICE_STOP);
 }
 
+TEST_P(IdleSlice, SaysOnWhichCoreItRuns) {
+  arena_->set_idle_ns(0, 0);
+  ASSERT_TRUE(executor_->launch(1));
+  while (arena_->polls() == 0) std::this_thread::yield();
+  cpu_set_t allowed;
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  ASSERT_GT(arena_->core(), 0u);
+  EXPECT_TRUE(CPU_ISSET(arena_->core() - 1, &allowed)) << arena_->core();
+  arena_->stop();
+  EXPECT_TRUE(executor_->wait(long_wait));
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, IdleSlice, ::testing::Values("native", "opencl"),
                          [](const auto& suite) { return std::string(suite.param); });
 
-/// Runs this thread, and those that it makes, on one core.
-class OnOneCore {
- public:
-  OnOneCore() {
-    sched_getaffinity(0, sizeof all_, &all_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    sched_setaffinity(0, sizeof one, &one);
-  }
-  ~OnOneCore() { sched_setaffinity(0, sizeof all_, &all_); }
-
- private:
-  cpu_set_t all_{};
-};
+enum class Turn : uint8_t { yield, hand_over };
 
 /// How many polls a slice on the core of this thread makes each time that the thread yields.
-double polls_a_turn(uint64_t spin_ns) {
-  const OnOneCore one_core;
+double polls_a_turn(uint64_t spin_ns, Turn turn = Turn::yield) {
+  const testing::OnOneCore one_core;
   Device device = find_backend("native")
                       ->open(0, {.struct_bytes = 0,
                                  .executors_max = 1,
@@ -101,7 +100,11 @@ double polls_a_turn(uint64_t spin_ns) {
   while (arena.polls() == 0) sched_yield();
   constexpr int turns = 50;
   const uint64_t before = arena.polls();
-  for (int i = 0; i < turns; ++i) sched_yield();
+  for (int i = 0; i < turns; ++i) {
+    if (turn == Turn::hand_over) arena.hand_over();
+    sched_yield();
+  }
+  EXPECT_EQ(arena.core(), static_cast<uint32_t>(sched_getcpu()) + 1);
   const auto polls = static_cast<double>(arena.polls() - before);
   arena.stop();
   EXPECT_TRUE(executor.wait(long_wait));
@@ -111,6 +114,10 @@ double polls_a_turn(uint64_t spin_ns) {
 TEST(IdleSliceOnASharedCore, GivesItAwayAfterItsSpins) {
   // One that spins keeps the core until the scheduler takes it away.
   EXPECT_LT(polls_a_turn(0) * 20, polls_a_turn(UINT64_MAX));
+}
+
+TEST(IdleSliceOnASharedCore, GivesItBackToWhomItHasItFrom) {
+  EXPECT_LT(polls_a_turn(UINT64_MAX, Turn::hand_over) * 20, polls_a_turn(UINT64_MAX));
 }
 
 }  // namespace

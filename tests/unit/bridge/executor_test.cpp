@@ -1,9 +1,12 @@
 // The host's end of an executor: slices are launched when they are needed, and only then.
 #include <gmock/gmock.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <chrono>
 #include <thread>
 
+#include "support/one_core.hpp"
 #include "unit/bridge/simulated_device.hpp"
 
 namespace ringkernel::bridge::test {
@@ -146,6 +149,20 @@ TEST_F(ExecutorTest, CountsWhatTheDeviceCounts) {
   EXPECT_EQ(counted.bytes_in, 3u * 128);
 }
 
+TEST_F(ExecutorTest, KnowsWhoseCoreASliceRunsOn) {
+  const testing::OnOneCore one_core;
+  const auto here = static_cast<std::uint32_t>(sched_getcpu()) + 1;
+  executor.wake(0, Executor::Wake::launch);
+  EXPECT_FALSE(executor.shares_core(0)) << "nobody knows where it runs";
+  device_line().core = here;
+  EXPECT_TRUE(executor.shares_core(0));
+  device_line().core = here + 1;
+  EXPECT_FALSE(executor.shares_core(0));
+  device.work();
+  EXPECT_EQ(device_line().core, here) << "it says so itself";
+  EXPECT_FALSE(executor.shares_core(0)) << "it has parked";
+}
+
 TEST_F(ExecutorTest, ADoorbellThatWrapsIsStillRung) {
   const auto channel = make_channel();
   input_doorbell(channel->kernel()) = ~std::uint32_t{0} - 1;
@@ -237,6 +254,26 @@ TEST_F(ResidentSlice, SeesTheNextRecordOfTheRingItDrainedLastWithoutTheDoorbell)
   publish_silently(0xdead0000);
   EXPECT_TRUE(comes_true([this] { return channel->try_drain().value_or(0) == 1; }));
   EXPECT_EQ(channel->counters().late, 1u);  // nobody asked for it, but it was answered
+}
+
+/// Without it each would spin for as long as the scheduler lets it.
+TEST_F(ResidentSlice, IsGivenTheCoreOfAThreadThatWaitsForIt) {
+  const testing::OnOneCore one_core;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(pthread_setaffinity_np(thread.native_handle(), sizeof one, &one), 0);
+  const auto handovers = [this] { return std::atomic_ref(host_line().handovers).load(); };
+  for (const Receiver receiver : {Receiver::waiter, Receiver::mailbox}) {
+    const std::uint32_t before = handovers();
+    EXPECT_TRUE(comes_true([&] {
+      const auto id = submit(*channel, 1, envelope(64), receiver);
+      const Outcome outcome = receiver == Receiver::waiter
+                                  ? channel->wait(*id, Timeout(no_deadline))
+                                  : channel->receive(Timeout(no_deadline));
+      return !outcome.error && handovers() != before;
+    }));
+  }
 }
 
 TEST_F(ResidentSlice, LetsGoOfTheRingOfAKernelThatIsGone) {
