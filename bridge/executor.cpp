@@ -225,7 +225,8 @@ bool Executor::parked(std::uint32_t kernel) const noexcept {
 bool Executor::shares_core(std::uint32_t kernel) const noexcept {
   // relaxed: a hint; pairs with rk_idle_tell_core
   const std::uint32_t core = atomic(device_line(kernel).core).load(std::memory_order_relaxed);
-  return core != 0 && core == static_cast<std::uint32_t>(sched_getcpu()) + 1 && !parked(kernel);
+  return core != 0 && core == static_cast<std::uint32_t>(sched_getcpu()) + 1 && !parked(kernel) &&
+         !starting(kernel);  // then it is the core of the slice before
 }
 
 void Executor::hand_over() noexcept {

@@ -395,11 +395,11 @@ RK_INLINE void rk_run_group(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_
   slice.hot = 0;
   slice.hot_kernel = 0;
   rk_store_relaxed_u64(&slice.device->slices, slice.device->slices + 1);
+  rk_idle_open(&slice.idle, slice.host, slice.device);
   rk_store_release_u32(&slice.device->running_slice, number);
 
   // A slice knows nothing of the one before: every doorbell that was ever rung counts as rung.
   rk_slice_poll(&slice);
-  rk_idle_open(&slice.idle, slice.host, slice.device);
   for (;;) {
     const rk_u32 worked = rk_slice_work(&slice);
     if (worked)

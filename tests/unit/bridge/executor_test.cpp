@@ -155,6 +155,8 @@ TEST_F(ExecutorTest, KnowsWhoseCoreASliceRunsOn) {
   executor.wake(0, Executor::Wake::launch);
   EXPECT_FALSE(executor.shares_core(0)) << "nobody knows where it runs";
   device_line().core = here;
+  EXPECT_FALSE(executor.shares_core(0)) << "it has not begun";
+  device_line().running_slice = 1;
   EXPECT_TRUE(executor.shares_core(0));
   device_line().core = here + 1;
   EXPECT_FALSE(executor.shares_core(0));
