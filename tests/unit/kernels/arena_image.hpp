@@ -59,6 +59,9 @@ class ArenaImage {
   /// Takes every reply out of the output ring and releases their space.
   [[nodiscard]] std::vector<RingReply> take_replies();
 
+  /// As if the slice did not know its core: the one thing in which builds of the kernels differ.
+  void forget_core() { at<rk_executor_device_line>(host().device_line).core = 0; }
+
  private:
   struct alignas(RK_LINE_BYTES) Line {
     std::byte bytes[RK_LINE_BYTES] = {};
