@@ -7,7 +7,8 @@
 ///
 ///     room in the ring --to device--> taken --executor--> answered --to host--> reply found
 ///
-/// Threading: Sampler: one thread at a time. Latencies: as Histogram.
+/// Threading: Sampler: one thread at a time. Latencies: as Histogram; `total` and `delivery` are
+/// recorded by any thread, the others by whoever has the channel's consume lock.
 /// Memory ordering: histograms of relaxed counts.
 /// Units: nanoseconds of the channel's clock.
 #pragma once

@@ -1,11 +1,11 @@
-/// A record in shared memory that one writer replaces while any number of readers copy it. There
-/// are two copies of it: the writer fills the one that nobody is sent to, then points readers
+/// A record, also in shared memory, that one writer replaces while any number of readers copy it.
+/// There are two copies of it: the writer fills the one that nobody is sent to, then points readers
 /// there. So a reader gets a whole record, also of a writer that was killed at any moment.
 ///
 /// Threading: `store` by one thread at a time; `load` by any thread of any process.
 /// Memory ordering: store's release of the number pairs with load's acquire. A copy that is being
 /// overwritten while it is read is found out by the number: the writer is two stores ahead then.
-/// Ownership: lies in the file's memory; zeroed memory is an empty record that was never stored.
+/// Ownership: zeroed memory is an empty record that was never stored.
 #pragma once
 
 #include <array>

@@ -59,7 +59,7 @@ class TraceLog {
   /// `make()` is the event; not called where it is left out.
   template <class Make>
   void note(Make&& make) {
-    // relaxed: a few too many do no harm
+    // relaxed: a few too many do no harm; pairs with the store in take
     if (noted_.load(std::memory_order_relaxed) >= notes_max) return leave_out();
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return leave_out();

@@ -47,7 +47,6 @@ void Publisher::run() {
 }
 
 void Publisher::publish() {
-  runtime_.refresh_clock();
   if (const auto metrics = runtime_.try_metrics()) writer_->store(*metrics);
   std::uint64_t missing = 0;
   for (const auto& kernel : runtime_.kernels())

@@ -85,8 +85,6 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
-  /// The publisher, now and then.
-  void refresh_clock() noexcept { clock_.refresh(); }
   void reset_metrics();
   [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
   /// nullptr: nobody is to know.

@@ -1,6 +1,7 @@
 // A histogram's buckets hold what falls between their bounds, and its counts add up.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -55,6 +56,17 @@ TEST(Histogram, LosesNothingOfSeveralThreads) {
   }
   EXPECT_EQ(counts_of(*histogram), 4 * rounds);
   EXPECT_EQ(histogram->sum_ns(), 4 * (rounds * (rounds - 1) / 2));
+}
+
+TEST(Histogram, RecordsAloneAsItDoesBesideOthers) {
+  const auto alone = std::make_unique<Histogram>();
+  const auto beside = std::make_unique<Histogram>();
+  for (std::uint64_t ns = 0; ns < std::uint64_t{1} << 43; ns = ns * 3 / 2 + 1) {
+    alone->record_alone(ns);
+    beside->record(ns);
+  }
+  EXPECT_EQ(std::memcmp(alone.get(), beside.get(), sizeof(Histogram)), 0);
+  EXPECT_GT(counts_of(*alone), 50u);
 }
 
 TEST(Histogram, IsAssignedAndCleared) {
