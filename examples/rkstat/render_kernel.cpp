@@ -32,7 +32,7 @@ void append_latencies(std::string& text, const KernelReading& kernel, const Read
   append_latency(text, "since the start", of.latency);
   append_latency(text, "  in host queue", of.host_queue);
   append_latency(text, "  at the device", of.device);
-  if (is_measured(of, of.executor)) {
+  if (is_known(of, &rk::KernelMetrics::executor)) {
     append_latency(text, "    to it", of.to_device);
     append_latency(text, "    executor", of.executor);
     append_latency(text, "    from it", of.to_host);

@@ -143,7 +143,7 @@ void add_hop(std::string& text, std::string_view name, std::string_view help,
   Family family(text, name, Kind::summary, help);
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
-      if (is_measured(kernel.metrics, kernel.metrics.*hop))
+      if (is_known(kernel.metrics, hop))
         family.add(labels_of(reading, kernel.metrics), kernel.metrics.*hop);
 }
 

@@ -1,6 +1,7 @@
 #include "telemetry/reading.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_writer.hpp"
@@ -89,8 +90,10 @@ const Reading* earlier(const std::vector<Reading>& readings, const Reading& now)
   return found == readings.end() ? nullptr : &*found;
 }
 
-bool is_measured(const KernelMetrics& kernel, const LatencySummary& hop) {
-  return hop.count != 0 || kernel.device.count == 0;
+bool is_known(const KernelMetrics& kernel, LatencySummary KernelMetrics::*hop) {
+  constexpr std::array parts = {&KernelMetrics::to_device, &KernelMetrics::executor,
+                                &KernelMetrics::to_host};
+  return (kernel.*hop).count != 0 || std::ranges::find(parts, hop) == parts.end();
 }
 
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {

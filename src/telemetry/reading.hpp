@@ -51,8 +51,9 @@ struct Reading {
 /// In order of their names.
 [[nodiscard]] std::vector<Reading> read_all(const std::filesystem::path& root);
 
-/// False for the parts of a device's hop where its clock is unknown: no message has these times.
-[[nodiscard]] bool is_measured(const KernelMetrics& kernel, const LatencySummary& hop);
+/// False for the parts of the hop `device` that no message has: its clock is unknown, or nothing
+/// was measured yet.
+[[nodiscard]] bool is_known(const KernelMetrics& kernel, LatencySummary KernelMetrics::*hop);
 
 /// Replies a second between two readings; nothing without an earlier one.
 [[nodiscard]] std::optional<double> messages_per_second(const KernelReading& now,

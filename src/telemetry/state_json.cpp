@@ -22,7 +22,7 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
               {"published_ns", kernel.published_ns}};
 #define RK_KERNEL_FIGURE(name, kind, help) object[#name] = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) \
-  if (is_measured(metrics, metrics.name)) object[#name] = to_json(metrics.name);
+  if (is_known(metrics, &KernelMetrics::name)) object[#name] = to_json(metrics.name);
 #include "telemetry/figures.def"
   Json calls = Json::array();
   for (const CallInFlight& call : kernel.calls)

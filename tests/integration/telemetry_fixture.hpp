@@ -46,7 +46,8 @@ class Publishing : public OnEachBackend {
     clock.start();
     const RuntimeMetrics metrics = runtime.metrics();
     return clock.ns_of_ticks(std::uint64_t{1} << 62) != 0 &&
-           (metrics.backend == "native" || metrics.device.starts_with("pthread"));
+           (metrics.backend == "native" || metrics.device.starts_with("pthread") ||
+            metrics.device.starts_with("cpu"));  // PoCL, before and since it has renamed it
   }
 
   /// Publications bring `condition` about sooner or later.
