@@ -39,6 +39,7 @@ void Display::resize(std::size_t columns, std::size_t rows) {
   column_ = std::min(column_, columns - 1);
   top_ = 0;
   bottom_ = rows - 1;
+  is_resized_ = true;
 }
 
 void Display::feed(char byte) {
@@ -91,7 +92,8 @@ void Display::feed(char byte) {
 
 void Display::put(const std::string& character) {
   if (column_ >= cells_[row_].size()) {
-    complaints_.push_back("'" + character + "' beyond the end of line " + std::to_string(row_));
+    if (!is_resized_)
+      complaints_.push_back("'" + character + "' beyond the end of line " + std::to_string(row_));
     return;
   }
   cells_[row_][column_++] = last_ = character;
@@ -189,6 +191,7 @@ void Display::erase_line(int which) {
 }
 
 void Display::erase_display(int which) {
+  if (which == 2 || (which == 0 && row_ == 0 && column_ == 0)) is_resized_ = false;
   erase_line(which);
   for (std::size_t row = 0; row < cells_.size(); ++row)
     if (which == 2 || (which == 0 && row > row_) || (which == 1 && row < row_))

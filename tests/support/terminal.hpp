@@ -22,6 +22,7 @@ class Display {
  public:
   Display(std::size_t columns, std::size_t rows) { resize(columns, rows); }
 
+  /// What was meant for the size before may still come, until the program clears the screen.
   void resize(std::size_t columns, std::size_t rows);
   /// What the program has written.
   void feed(char byte);
@@ -56,6 +57,7 @@ class Display {
   std::string pending_;  // an escape sequence, or a character of several bytes
   std::string last_;     // the character that REP repeats
   bool is_alternate_ = false;
+  bool is_resized_ = false;  // and not cleared since
   std::vector<std::string> complaints_;
 };
 
