@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -132,16 +133,19 @@ Measurement lost_beside_threads(Wakes with, Wakes without) {
         std::this_thread::sleep_for(1ms);
       }
     });
-  const auto measure = [&](Wakes what) {
+  const auto change_to = [&](Wakes what) {
     wakes = what;
     wakes.notify_all();
+  };
+  // However this ends, nobody is joined who waits.
+  const auto let_go = [&](void*) { change_to(Wakes::idly); };
+  const std::unique_ptr<void, decltype(let_go)> end(&wakes, let_go);
+  const auto measure = [&](Wakes what) {
+    change_to(what);
     return rate_of([&] { service.pipeline(); });
   };
-  Measurement result =
+  const Measurement result =
       paired([&] { return measure(with); }, [&] { return measure(without); }, percent_lost);
-  for (std::jthread& thread : threads) thread.request_stop();
-  wakes = Wakes::idly;
-  wakes.notify_all();
   if (snapshots == 0) throw std::runtime_error("nobody has read anything");
   return result;
 }

@@ -255,12 +255,12 @@ void Channel::lead(MessageId id, Timeout& timeout) {
   for (std::uint32_t poll = 1;; ++poll) {
     if (drain() != 0 && pending_.done(id)) return;
     if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
-    if (poll % handover_polls == 1 && executor_.shares_core(kernel_)) executor_.hand_over();
+    const bool shares_core = poll % handover_polls == 1 && executor_.shares_core(kernel_);
     // The thread that is to run the slice may have been put on this very processor, where neither
     // polling nor yielding lets it begin before the scheduler's next tick.
     if ((poll == 1 || poll % chore_polls == 0) && executor_.starting(kernel_))
       std::this_thread::sleep_for(start_pause);
-    if (poll % chore_polls != 0) {
+    if (poll % chore_polls != 0 && !shares_core) {
       if (poll > eager_polls) cpu_pause();
       continue;
     }
@@ -270,14 +270,18 @@ void Channel::lead(MessageId id, Timeout& timeout) {
         now_ns - start_ns >= limits_.spin_ns)
       return;
     (void)do_chores(now_ns);
+    if (shares_core) executor_.note_handover(kernel_);
     std::this_thread::yield();
   }
 }
 
 bool Channel::hand_over() {
-  const std::unique_lock lock(consume_lock_, std::try_to_lock);
-  if (!lock.owns_lock() || retired_ || !executor_.shares_core(kernel_)) return false;
-  executor_.hand_over();
+  {
+    const std::unique_lock lock(consume_lock_, std::try_to_lock);
+    if (!lock.owns_lock() || retired_ || !executor_.shares_core(kernel_)) return false;
+    executor_.note_handover(kernel_);
+  }
+  std::this_thread::yield();
   return true;
 }
 

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "foundation/align.hpp"
@@ -229,10 +228,14 @@ bool Executor::shares_core(std::uint32_t kernel) const noexcept {
          !starting(kernel);  // then it is the core of the slice before
 }
 
-void Executor::hand_over() noexcept {
-  // relaxed: a hint, and read by a slice on this very core; pairs with rk_idle_turn
-  atomic(host_->handovers).fetch_add(1, std::memory_order_relaxed);
-  std::this_thread::yield();
+void Executor::note_handover(std::uint32_t kernel) noexcept {
+  const auto handover = atomic(host_->handover);
+  const std::uint32_t core = atomic(device_line(kernel).core).load(std::memory_order_relaxed);
+  // relaxed: a hint, and read by a slice on this very core; pairs with rk_idle_turn. Of two threads
+  // that come at once one may not be heard, and has its core back a little later.
+  const std::uint32_t before = handover.load(std::memory_order_relaxed);
+  handover.store(((before | RK_HANDOVER_CORE) + 1) | (core & RK_HANDOVER_CORE),
+                 std::memory_order_relaxed);
 }
 
 bool Executor::starting(std::uint32_t kernel) const noexcept {

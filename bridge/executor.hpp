@@ -102,8 +102,9 @@ class Executor {
   /// Whether a slice that polls for the kernel runs on the core of the calling thread: while this
   /// one polls, that one cannot answer. A hint: threads move.
   [[nodiscard]] bool shares_core(std::uint32_t kernel) const noexcept;
-  /// Gives the core to that slice, which gives it back as soon as it finds nothing to do.
-  void hand_over() noexcept;
+  /// The calling thread, which shares its core with that slice, is about to yield: the slice is to
+  /// give it back as soon as it finds nothing to do.
+  void note_handover(std::uint32_t kernel) noexcept;
 
   /// Whether it parked although work may be left: its budget was used up.
   [[nodiscard]] bool left_work(std::uint32_t kernel) const noexcept;

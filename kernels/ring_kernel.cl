@@ -366,6 +366,7 @@ RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked) {
 RK_INLINE void rk_slice_heartbeat(const rk_slice* slice) {
   rk_store_relaxed_u64(&slice->device->polls, slice->polls);
   rk_store_relaxed_u64(&slice->device->records, slice->records);
+  rk_idle_tell_core(slice->device);
 }
 
 /// Publishes "parked", then looks at the doorbells once more behind a full fence: a host that rang

@@ -63,11 +63,13 @@ RK_INLINE rk_u64 rk_clock_ns(void) {
 }
 /// The counter that the host's clock has too (bridge/tick_clock.hpp), where that is proven; or 0.
 RK_INLINE rk_u64 rk_ticks(void) { return __builtin_ia32_rdtsc(); }
-/// The core that this runs on, plus 1, as sched_getcpu says it; 0: nobody knows.
+/// The core that this runs on, plus 1, as sched_getcpu says it; 0: nobody knows. Linux keeps it in
+/// the limit of a segment, below the node: not every processor has rdtscp or rdpid.
 RK_INLINE rk_u32 rk_core(void) {
-  uint low, high, node_and_core;  // Linux's word beside the counter: the node above 12 bits of core
-  __asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(node_and_core));
-  return (node_and_core & 0xfffu) + 1u;
+  const uint nobody = ~0u;
+  uint node_and_core = nobody;
+  __asm__ volatile("lsl %1, %0" : "+r"(node_and_core) : "r"(0x7bu) : "cc");
+  return node_and_core == nobody ? 0u : (node_and_core & 0xfffu) + 1u;
 }
 #else
 RK_INLINE void rk_pause(void) {}

@@ -17,11 +17,11 @@
 #define RK_IDLE_POLLS_PER_YIELD 16u
 
 typedef struct rk_idle {
-  rk_u32 polls;     /* since there was work */
-  rk_u32 yields;    /* 1: has spun for long enough */
-  rk_u32 handovers; /* of the host line: those that were answered */
-  rk_u64 since_ns;  /* the clock at its first look */
-  rk_u64 ns;        /* from then to the last look; 0 without a clock */
+  rk_u32 polls;    /* since there was work */
+  rk_u32 yields;   /* 1: has spun for long enough */
+  rk_u32 handover; /* of the host line, as it was at the last look */
+  rk_u64 since_ns; /* the clock at its first look */
+  rk_u64 ns;       /* from then to the last look; 0 without a clock */
 } rk_idle;
 
 RK_INLINE void rk_idle_reset(rk_idle* idle) {
@@ -39,7 +39,8 @@ RK_INLINE void rk_idle_tell_core(RK_GLOBAL rk_executor_device_line* device) {
 
 RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
                             RK_GLOBAL rk_executor_device_line* device) {
-  idle->handovers = rk_load_relaxed_u32(&host->handovers);
+  // relaxed: as in rk_idle_turn
+  idle->handover = rk_load_relaxed_u32(&host->handover);
   rk_idle_reset(idle);
   rk_idle_tell_core(device);
 }
@@ -48,11 +49,12 @@ RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL const rk_executor_host_line
 RK_INLINE void rk_idle_turn(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
                             RK_GLOBAL rk_executor_device_line* device) {
   if (idle->polls == 1) rk_idle_tell_core(device);
-  // relaxed: a hint; pairs with Executor::hand_over
-  const rk_u32 handovers = rk_load_relaxed_u32(&host->handovers);
-  if (idle->handovers != handovers) {  // who gave the core away waits for it
-    idle->handovers = handovers;
-    rk_yield();
+  // relaxed: a hint; pairs with Executor::note_handover
+  const rk_u32 handover = rk_load_relaxed_u32(&host->handover);
+  if (idle->handover != handover) {
+    idle->handover = handover;
+    // Who gave this core away waits for it.
+    if (((handover ^ device->core) & RK_HANDOVER_CORE) == 0) rk_yield();
   }
   if (idle->yields) {
     rk_pause();

@@ -33,6 +33,9 @@
 #define RK_KERNEL_RUNNING 1u
 #define RK_KERNEL_PAUSED 2u
 
+/// The core in `handover` of rk_executor_host_line.
+#define RK_HANDOVER_CORE 0xffffu
+
 /// Why a work-group of a slice returned (rk_executor_device_line.end_reason).
 #define RK_SLICE_IDLE 1u   /* nothing was rung for `idle_polls_max` polls or `idle_ns_max` */
 #define RK_SLICE_STOP 2u   /* the host asked it to stop for good */
@@ -70,7 +73,8 @@ typedef struct rk_executor_host_line {
   rk_u64 idle_ns_max; /* nanoseconds without work after which a slice parks that has a clock; 0 = no
                          such limit */
   rk_u64 idle_spin_ns; /* nanoseconds without work after which such a slice begins to yield */
-  rk_u32 handovers;    /* how often a waiting thread gave its core to a slice on that core */
+  rk_u32 handover;     /* the core that a waiting thread gave to the slice there last, as `core`
+                          says it, below 16 bits of how often that was */
   rk_u32 reserved0;    /* zero */
   rk_u64 reserved[1];  /* zero */
 } rk_executor_host_line;
@@ -95,7 +99,7 @@ RK_FIELD(rk_executor_host_line, leave_slice, 88);
 RK_FIELD(rk_executor_host_line, work_groups, 92);
 RK_FIELD(rk_executor_host_line, idle_ns_max, 96);
 RK_FIELD(rk_executor_host_line, idle_spin_ns, 104);
-RK_FIELD(rk_executor_host_line, handovers, 112);
+RK_FIELD(rk_executor_host_line, handover, 112);
 RK_FIELD(rk_executor_host_line, reserved0, 116);
 RK_FIELD(rk_executor_host_line, reserved, 120);
 
@@ -106,7 +110,8 @@ typedef struct rk_executor_device_line {
   rk_u32 parked_slice;
   rk_u32 running_slice; /* number of the slice that it started last; release */
   rk_u32 end_reason;    /* RK_SLICE_*, of the slice that it parked last */
-  rk_u32 core;          /* of the host, on which it runs, plus 1; 0: nobody knows */
+  rk_u32 core;          /* of the host, on which it runs, plus 1; 0: nobody knows. Stored as a
+                           slice starts, as it becomes idle, and with `polls` */
   rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
   rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
   rk_u64 slices;  /* slices started so far */

@@ -51,8 +51,11 @@ class ExecutorArena {
     host_.idle_spin_ns = spin;
   }
 
-  /// As a waiting thread does before it yields.
-  void hand_over() { std::atomic_ref(host_.handovers).fetch_add(1, std::memory_order_relaxed); }
+  /// As a waiting thread does before it yields, on the slice's core or on another one.
+  void hand_over(uint32_t core) {
+    std::atomic_ref(host_.handover)
+        .store(((host_.handover | RK_HANDOVER_CORE) + 1) | core, std::memory_order_relaxed);
+  }
   /// On which the slice says that it runs, plus 1.
   [[nodiscard]] uint32_t core() const {
     return std::atomic_ref(device_->core).load(std::memory_order_relaxed);

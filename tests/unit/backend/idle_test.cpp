@@ -80,7 +80,7 @@ TEST_P(IdleSlice, SaysOnWhichCoreItRuns) {
 INSTANTIATE_TEST_SUITE_P(Backends, IdleSlice, ::testing::Values("native", "opencl"),
                          [](const auto& suite) { return std::string(suite.param); });
 
-enum class Turn : uint8_t { yield, hand_over };
+enum class Turn : uint8_t { yield, hand_over, hand_another_core_over };
 
 /// How many polls a slice on the core of this thread makes each time that the thread yields.
 double polls_a_turn(uint64_t spin_ns, Turn turn = Turn::yield) {
@@ -101,7 +101,7 @@ double polls_a_turn(uint64_t spin_ns, Turn turn = Turn::yield) {
   constexpr int turns = 50;
   const uint64_t before = arena.polls();
   for (int i = 0; i < turns; ++i) {
-    if (turn == Turn::hand_over) arena.hand_over();
+    if (turn != Turn::yield) arena.hand_over(arena.core() + (turn == Turn::hand_over ? 0 : 1));
     sched_yield();
   }
   EXPECT_EQ(arena.core(), static_cast<uint32_t>(sched_getcpu()) + 1);
@@ -118,6 +118,11 @@ TEST(IdleSliceOnASharedCore, GivesItAwayAfterItsSpins) {
 
 TEST(IdleSliceOnASharedCore, GivesItBackToWhomItHasItFrom) {
   EXPECT_LT(polls_a_turn(UINT64_MAX, Turn::hand_over) * 20, polls_a_turn(UINT64_MAX));
+}
+
+TEST(IdleSliceOnASharedCore, KeepsItWhenAnotherOneIsHandedOver) {
+  EXPECT_LT(polls_a_turn(UINT64_MAX, Turn::hand_over) * 20,
+            polls_a_turn(UINT64_MAX, Turn::hand_another_core_over));
 }
 
 }  // namespace
