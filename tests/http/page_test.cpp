@@ -186,9 +186,10 @@ TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   EXPECT_EQ(in_table.at("program"), "echo");
   EXPECT_EQ(in_table.at("state"), "active");
 #define RK_KERNEL_LATENCY(name, help)                                                             \
-  if (metrics.name.count != 0)                                                                    \
+  if (metrics.name.count != 0) {                                                                  \
     EXPECT_THAT(figures_at("#hops [data-hop=" #name "]"), IsSupersetOf(figures_of(metrics.name))) \
-        << #name;
+        << #name;                                                                                 \
+  }
 #include "telemetry/figures.def"
   EXPECT_TRUE(await([&] {
     shown = figures_at("#runtime-figures");
