@@ -277,6 +277,10 @@ TEST_F(ResidentSlice, IsGivenTheCoreOfAThreadThatWaitsForIt) {
       return !outcome.error && handover() != before;
     }));
   }
+  const std::uint32_t before = handover();
+  const auto id = submit(*channel, 1, envelope(64), Receiver::waiter);
+  (void)channel->wait(*id, Timeout(0));
+  EXPECT_EQ(handover(), before) << "whose time is up waits for nobody";
 }
 
 TEST_F(ResidentSlice, LetsGoOfTheRingOfAKernelThatIsGone) {
