@@ -31,7 +31,7 @@ class CopyList {
 
   /// To the device, from the same place of the host's arena, where it stays as it is.
   void send(std::uint64_t offset, std::uint64_t bytes) {
-    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, arena_ + offset});
+    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, arena_ + offset, 0});
   }
   /// To the device: a value as it is now.
   template <class Value>
@@ -41,12 +41,23 @@ class CopyList {
   void send_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes) {
     std::byte* const staged = stage(bytes);
     std::memcpy(staged, from, bytes);
-    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, staged});
+    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, staged, 0});
+  }
+  /// To the device in one copy, in any order: `line` to `offset`, and `bytes` to `second_offset`
+  /// from the same place of the arena. Of the line, which the host alone writes, as many bytes go.
+  template <class Line>
+  void send_with(std::uint64_t offset, const Line& line, std::uint64_t second_offset,
+                 std::uint64_t bytes) {
+    RK_ASSERT(bytes <= sizeof line, "the line is shorter than what goes with it");
+    std::byte* const staged = stage(2 * bytes);
+    std::memcpy(staged, &line, bytes);
+    std::memcpy(staged + bytes, arena_ + second_offset, bytes);
+    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, staged, second_offset});
   }
 
   /// To the same place of the host's arena, where nobody looks yet.
   void fetch(std::uint64_t offset, std::uint64_t bytes) {
-    to_host_.push_back({RK_COPY_TO_HOST, 1, offset, bytes, arena_ + offset});
+    to_host_.push_back({RK_COPY_TO_HOST, 1, offset, bytes, arena_ + offset, 0});
   }
   /// To the staging area: where the value will be when the batch has ended.
   template <class Value>
@@ -55,7 +66,15 @@ class CopyList {
   }
   [[nodiscard]] const void* fetch_bytes(std::uint64_t offset, std::uint64_t bytes) {
     std::byte* const staged = stage(bytes);
-    to_host_.push_back({RK_COPY_TO_HOST, 0, offset, bytes, staged});
+    to_host_.push_back({RK_COPY_TO_HOST, 0, offset, bytes, staged, 0});
+    return staged;
+  }
+  /// To the staging area in one copy, in any order: as many bytes from `offset` on, and behind them
+  /// those from `second_offset` on.
+  [[nodiscard]] const std::byte* fetch_both(std::uint64_t offset, std::uint64_t second_offset,
+                                            std::uint64_t bytes) {
+    std::byte* const staged = stage(2 * bytes);
+    to_host_.push_back({RK_COPY_TO_HOST, 0, offset, bytes, staged, second_offset});
     return staged;
   }
 

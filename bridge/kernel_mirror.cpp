@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "bridge/fence.hpp"
 #include "ringkernel/error.hpp"
@@ -15,6 +16,7 @@ std::atomic_ref<T> atomic(T& word) noexcept {
 }
 
 constexpr std::uint64_t input_position = RK_OFFSETOF(rk_ring, producer.position);
+constexpr std::uint64_t output_position = RK_OFFSETOF(rk_ring, producer.position);
 constexpr std::uint64_t output_released = RK_OFFSETOF(rk_ring, consumer.position);
 
 }  // namespace
@@ -22,11 +24,12 @@ constexpr std::uint64_t output_released = RK_OFFSETOF(rk_ring, consumer.position
 static_assert(RK_OFFSETOF(rk_kernel_device_line, state_epoch) == 0 &&
               RK_OFFSETOF(rk_kernel_device_line, fault) == sizeof(rk_u32));
 
-KernelMirror::KernelMirror(std::byte* arena, std::uint64_t host_offset,
-                           std::uint64_t device_offset) noexcept
+KernelMirror::KernelMirror(std::byte* arena, std::uint64_t host_offset, std::uint64_t device_offset,
+                           bool in_any_order) noexcept
     : arena_(arena),
       host_offset_(host_offset),
       device_offset_(device_offset),
+      in_any_order_(in_any_order),
       host_(*reinterpret_cast<rk_kernel_host_line*>(arena + host_offset)),
       device_(*reinterpret_cast<rk_kernel_device_line*>(arena + device_offset)) {}
 
@@ -107,10 +110,16 @@ bool KernelMirror::send_requests(CopyList& copies, std::uint64_t bytes_max) {
   }
   has_more_ = position != end;
   if (position == sent_) return false;
-  for_each_range(input_, sent_, position, [&](std::uint64_t index, std::uint64_t bytes) {
-    copies.send(input_offset_ + sizeof(rk_ring) + index, bytes);
-  });
-  copies.send_value(input_offset_ + input_position, position);
+  const std::uint64_t length = position - sent_;
+  if (in_any_order_ && length <= sizeof(rk_producer_line) && length <= input_.bytes_to_end(sent_)) {
+    copies.send_with(input_offset_ + input_position, rk_producer_line{position, 0, {}},
+                     input_offset_ + sizeof(rk_ring) + (sent_ & (input_.capacity - 1)), length);
+  } else {
+    for_each_range(input_, sent_, position, [&](std::uint64_t index, std::uint64_t bytes) {
+      copies.send(input_offset_ + sizeof(rk_ring) + index, bytes);
+    });
+    copies.send_value(input_offset_ + input_position, position);
+  }
   sent_ = position;
   return true;
 }
@@ -132,10 +141,10 @@ bool KernelMirror::send_released(CopyList& copies) {
 
 void KernelMirror::ask(CopyList& copies, std::uint64_t guess_max) {
   if (obeyed_ != epoch_ || stalled_) line_read_ = copies.fetch_value<DeviceWords>(device_offset_);
-  if (output_.lines == nullptr) return;
-  position_read_ =
-      copies.fetch_value<rk_u64>(output_offset_ + RK_OFFSETOF(rk_ring, producer.position));
-  // Behind the position, so what lies below it is complete when it is fetched.
+  if (output_.lines != nullptr) ask_for_replies(copies, guess_max);
+}
+
+void KernelMirror::ask_for_replies(CopyList& copies, std::uint64_t guess_max) {
   // acquire: as in send_released; the bytes are free on this side
   const std::uint64_t released =
       atomic(output_.lines->consumer.position).load(std::memory_order_acquire);
@@ -147,6 +156,17 @@ void KernelMirror::ask(CopyList& copies, std::uint64_t guess_max) {
   }
   bytes = std::min(bytes, output_.capacity - (fetched_ - released));
   read_end_ = fetched_ + bytes;
+  if (in_any_order_ && bytes >= sizeof(rk_u64) && bytes <= sizeof(rk_ring) &&
+      bytes <= output_.bytes_to_end(fetched_)) {
+    const std::byte* const both = copies.fetch_both(
+        output_offset_ + output_position,
+        output_offset_ + sizeof(rk_ring) + (fetched_ & (output_.capacity - 1)), bytes);
+    position_read_ = reinterpret_cast<const rk_u64*>(both);
+    staged_replies_ = both + bytes;
+    return;
+  }
+  // Behind the position, so what lies below it is complete when it is fetched.
+  position_read_ = copies.fetch_value<rk_u64>(output_offset_ + output_position);
   for_each_range(output_, fetched_, read_end_, [&](std::uint64_t index, std::uint64_t length) {
     copies.fetch(output_offset_ + sizeof(rk_ring) + index, length);
   });
@@ -161,12 +181,15 @@ KernelMirror::News KernelMirror::absorb() {
   news.ask_again = stalled && !stalled_;
   stalled_ = stalled;
   position_read_ = nullptr;
+  staged_replies_ = nullptr;
   line_read_ = nullptr;
   return news;
 }
 
 void KernelMirror::absorb_replies(News& news) {
   known_ = *position_read_;
+  if (staged_replies_ != nullptr)
+    std::memcpy(output_.record(fetched_), staged_replies_, read_end_ - fetched_);
   const std::uint64_t end = known_ - fetched_ < read_end_ - fetched_ ? known_ : read_end_;
   std::uint64_t position = fetched_;
   while (end - position >= sizeof(rk_record_header)) {

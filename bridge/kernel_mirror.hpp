@@ -24,8 +24,10 @@ namespace ringkernel::bridge {
 
 class KernelMirror {
  public:
-  /// `host_offset`, `device_offset`: where the kernel's two lines lie in the arena.
-  KernelMirror(std::byte* arena, std::uint64_t host_offset, std::uint64_t device_offset) noexcept;
+  /// `host_offset`, `device_offset`: where the kernel's two lines lie in the arena. `in_any_order`:
+  /// no slice runs beside the copies of a batch.
+  KernelMirror(std::byte* arena, std::uint64_t host_offset, std::uint64_t device_offset,
+               bool in_any_order) noexcept;
 
   /// Staging that `send` and `ask` take at most.
   static constexpr std::uint64_t staging_bytes_max = 1024;
@@ -56,6 +58,7 @@ class KernelMirror {
 
  private:
   void attach(CopyList& copies);
+  void ask_for_replies(CopyList& copies, std::uint64_t guess_max);
   void send_state(CopyList& copies);
   [[nodiscard]] bool send_requests(CopyList& copies, std::uint64_t bytes_max);
   [[nodiscard]] bool send_released(CopyList& copies);
@@ -80,6 +83,7 @@ class KernelMirror {
   std::byte* const arena_;
   const std::uint64_t host_offset_;
   const std::uint64_t device_offset_;
+  const bool in_any_order_;
   rk_kernel_host_line& host_;
   rk_kernel_device_line& device_;
 
@@ -107,8 +111,9 @@ class KernelMirror {
   // What the batch under way will bring; null: not asked for.
   const DeviceWords* line_read_ = nullptr;
   const rk_u64* position_read_ = nullptr;
-  std::uint64_t read_end_ = 0;  // the bytes below were asked for behind the position
-  bool stalled_ = false;        // the last batch brought nothing: ask why
+  std::uint64_t read_end_ = 0;                 // the bytes below were asked for behind the position
+  const std::byte* staged_replies_ = nullptr;  // those bytes; null: they come to their place
+  bool stalled_ = false;                       // the last batch brought nothing: ask why
 };
 
 }  // namespace ringkernel::bridge

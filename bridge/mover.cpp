@@ -60,9 +60,9 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
       host_words_(host_) {
   kernels_.reserve(host_.kernel_capacity);
   for (std::uint32_t kernel = 0; kernel < host_.kernel_capacity; ++kernel)
-    kernels_.push_back(
-        {KernelMirror(arena, host_.kernel_host_lines + kernel * sizeof(rk_kernel_host_line),
-                      host_.kernel_device_lines + kernel * sizeof(rk_kernel_device_line))});
+    kernels_.push_back({KernelMirror(
+        arena, host_.kernel_host_lines + kernel * sizeof(rk_kernel_host_line),
+        host_.kernel_device_lines + kernel * sizeof(rk_kernel_device_line), limits.sliced)});
 }
 
 // --- the session ------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ void Mover::refresh_telemetry(std::uint32_t kernel) {
   };
   if (failed_.load(std::memory_order_acquire)) return;  // pairs with fail
   if (telemetry_ticket_ != 0 && !ended()) return;       // the one before, which took too long
-  const rk_copy copy{RK_COPY_TO_HOST, 0, offset, sizeof *staged, staged};
+  const rk_copy copy{RK_COPY_TO_HOST, 0, offset, sizeof *staged, staged, 0};
   const Result<std::uint64_t> ticket = port_.start_copies({&copy, 1});
   telemetry_ticket_ = ticket.has_value() ? *ticket : 0;
   if (!ticket || !ended()) return;

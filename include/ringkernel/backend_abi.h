@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 4u
+#define RK_BACKEND_ABI_VERSION 5u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -88,14 +88,17 @@ typedef struct rk_device_state {
 #define RK_COPY_TO_DEVICE 1u
 #define RK_COPY_TO_HOST 2u
 
-/// One copy between the arena of the device and host memory that lies in its twin.
+/// One copy between the arena of the device and host memory that lies in its twin: of one range, or
+/// of two of the same length, in any order.
 typedef struct rk_copy {
   uint32_t direction; /* RK_COPY_* */
   uint32_t
       guessed;     /* 1: the bytes may change meanwhile, and those that did will not be looked at */
   uint64_t offset; /* in the arena of the device */
-  uint64_t bytes;  /* not 0 */
+  uint64_t bytes;  /* of a range; not 0 */
   void* host;
+  uint64_t second_offset; /* >= offset + bytes; 0: there is no second range. On the host it follows
+                             the first one immediately */
 } rk_copy;
 
 typedef struct rk_backend {

@@ -37,7 +37,7 @@ class DeviceMemory {
   Result<void> copy(std::uint32_t direction, std::uint64_t offset, std::uint64_t bytes) {
     if (is_shared() || bytes == 0) return {};
     constexpr std::uint64_t patience_ns = 60'000'000'000;
-    const rk_copy copy{direction, 0, offset, bytes, arena_ + offset};
+    const rk_copy copy{direction, 0, offset, bytes, arena_ + offset, 0};
     RK_TRY(ticket, device_.start_copies({&copy, 1}));
     return device_.wait_for_copies(ticket, patience_ns);
   }

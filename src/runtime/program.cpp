@@ -141,7 +141,7 @@ void Program::refresh_telemetry(std::uint32_t kernel) {
 Result<std::uint64_t> Program::start_copies(std::span<const rk_copy> copies) {
   copies_.fetch_add(copies.size(), std::memory_order_relaxed);
   std::uint64_t bytes = 0;
-  for (const rk_copy& copy : copies) bytes += copy.bytes;
+  for (const rk_copy& copy : copies) bytes += copy.bytes * (copy.second_offset != 0 ? 2 : 1);
   copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   return memory_.device().start_copies(copies);
 }

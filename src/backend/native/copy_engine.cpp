@@ -72,6 +72,14 @@ void CopyEngine::thread_main() {
 }
 
 void CopyEngine::copy(const rk_copy& copy, std::byte* device_memory) noexcept {
+  if (copy.second_offset != 0) {
+    rk_copy range = copy;
+    range.second_offset = 0;
+    CopyEngine::copy(range, device_memory);
+    range.offset = copy.second_offset;
+    range.host = static_cast<std::byte*>(copy.host) + copy.bytes;
+    return CopyEngine::copy(range, device_memory);
+  }
   std::byte* to = device_memory + copy.offset;
   std::byte* from = static_cast<std::byte*>(copy.host);
   if (copy.direction == RK_COPY_TO_HOST) std::swap(to, from);

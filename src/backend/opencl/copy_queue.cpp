@@ -26,7 +26,26 @@ bool wait_until(Condition condition, std::chrono::nanoseconds timeout) {
   }
 }
 
+/// Two ranges of the same length are two rows of a rectangle.
+Result<void> enqueue_both(cl_command_queue queue, cl_mem device, const rk_copy& copy,
+                          cl_event* event) {
+  const std::size_t device_origin[] = {copy.offset, 0, 0};
+  const std::size_t host_origin[] = {0, 0, 0};
+  const std::size_t region[] = {copy.bytes, 2, 1};
+  const std::size_t device_pitch = copy.second_offset - copy.offset;
+  if (copy.direction == RK_COPY_TO_DEVICE)
+    return check("clEnqueueWriteBufferRect",
+                 cl().clEnqueueWriteBufferRect(queue, device, CL_FALSE, device_origin, host_origin,
+                                               region, device_pitch, 0, copy.bytes, 0, copy.host, 0,
+                                               nullptr, event));
+  return check(
+      "clEnqueueReadBufferRect",
+      cl().clEnqueueReadBufferRect(queue, device, CL_FALSE, device_origin, host_origin, region,
+                                   device_pitch, 0, copy.bytes, 0, copy.host, 0, nullptr, event));
+}
+
 Result<void> enqueue(cl_command_queue queue, cl_mem device, const rk_copy& copy, cl_event* event) {
+  if (copy.second_offset != 0) return enqueue_both(queue, device, copy, event);
   if (copy.direction == RK_COPY_TO_DEVICE)
     return check("clEnqueueWriteBuffer",
                  cl().clEnqueueWriteBuffer(queue, device, CL_FALSE, copy.offset, copy.bytes,
@@ -41,7 +60,7 @@ Result<void> enqueue(cl_command_queue queue, cl_mem device, const rk_copy& copy,
 Result<Event> enqueue_write(cl_command_queue queue, cl_mem to, std::size_t offset, const void* from,
                             std::size_t bytes) {
   cl_event event = nullptr;
-  const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, bytes, const_cast<void*>(from)};
+  const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, bytes, const_cast<void*>(from), 0};
   RK_TRY_VOID(enqueue(queue, to, copy, &event));
   return Event(event);
 }
@@ -49,7 +68,7 @@ Result<Event> enqueue_write(cl_command_queue queue, cl_mem to, std::size_t offse
 Result<Event> enqueue_read(cl_command_queue queue, cl_mem from, std::size_t offset, void* to,
                            std::size_t bytes) {
   cl_event event = nullptr;
-  RK_TRY_VOID(enqueue(queue, from, {RK_COPY_TO_HOST, 0, offset, bytes, to}, &event));
+  RK_TRY_VOID(enqueue(queue, from, {RK_COPY_TO_HOST, 0, offset, bytes, to, 0}, &event));
   return Event(event);
 }
 

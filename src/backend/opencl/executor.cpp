@@ -161,7 +161,7 @@ bool Executor::try_ask_to_leave(uint32_t slice) {
   std::atomic_ref(line->leave_slice).store(slice, std::memory_order_relaxed);
   if (device_.transfer() == RK_TRANSFER_ZERO_COPY) return true;
   const uint64_t offset = offset_ + RK_OFFSETOF(rk_executor_host_line, leave_slice);
-  const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, sizeof line->leave_slice, &line->leave_slice};
+  const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, sizeof line->leave_slice, &line->leave_slice, 0};
   // One that cannot be started is found by the mover, which copies all the time.
   const Result<uint64_t> ticket = device_.start_copies({&copy, 1});
   told_ticket_ = ticket.has_value() ? *ticket : 0;

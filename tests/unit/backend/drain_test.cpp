@@ -54,8 +54,8 @@ TEST_F(DrainOpenCl, AQueueThatGoesWaitsForCopiesWithoutATicket) {
   const Queue second = make_queue(context_.get(), discover().devices.front().id).value();
   {
     CopyQueue copies(std::move(queue_));
-    const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, bytes, sent.data()},
-                            {RK_COPY_TO_DEVICE, 0, bytes, bytes, sent.data()}};
+    const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, bytes, sent.data(), 0},
+                            {RK_COPY_TO_DEVICE, 0, bytes, bytes, sent.data(), 0}};
     EXPECT_EQ(copies.start(memory_.get(), both).error(), Errc::device_error);
   }
   const Event last =

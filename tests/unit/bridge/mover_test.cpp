@@ -29,13 +29,12 @@ class SeparateDevice final : public DevicePort {
       return Error(Errc::device_error, "the copy was refused");
     for (const rk_copy& copy : copies) {
       if (copy.direction == RK_COPY_TO_HOST && before_fetch) std::exchange(before_fetch, nullptr)();
-      copied_bytes += copy.bytes;
       ++copied;
       log.push_back(copy);
-      if (copy.direction == RK_COPY_TO_DEVICE)
-        std::memcpy(memory_ + copy.offset, copy.host, copy.bytes);
-      else
-        std::memcpy(copy.host, memory_ + copy.offset, copy.bytes);
+      copy_range(copy.direction, copy.offset, copy.host, copy.bytes);
+      if (copy.second_offset != 0)
+        copy_range(copy.direction, copy.second_offset,
+                   static_cast<std::byte*>(copy.host) + copy.bytes, copy.bytes);
     }
     return ++ticket;
   }
@@ -65,6 +64,14 @@ class SeparateDevice final : public DevicePort {
   std::function<void()> before_fetch;
 
  private:
+  void copy_range(std::uint32_t direction, std::uint64_t offset, void* host, std::uint64_t bytes) {
+    copied_bytes += bytes;
+    if (direction == RK_COPY_TO_DEVICE)
+      std::memcpy(memory_ + offset, host, bytes);
+    else
+      std::memcpy(host, memory_ + offset, bytes);
+  }
+
   const native::SliceFunction run_slice_ = native::find_program("echo");
   std::byte* const memory_;
   const std::uint64_t bytes_;
@@ -292,6 +299,28 @@ TEST_P(MoverTest, SendsManyRecordsWithOneCopy) {
   EXPECT_EQ(replies(*channel).size(), 16u);
   // Records, position, doorbell; position, replies, released space; no more than twice.
   EXPECT_LE(device.copied - before, 14u);
+}
+
+TEST_P(MoverTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
+  auto channel = make_channel();
+  std::uint64_t copies = 0;
+  std::uint64_t with_both = 0;
+  constexpr int messages = 1000;  // one in 36 wraps
+  for (int i = 0; i < messages; ++i) {
+    const std::uint64_t before = device.copied;
+    device.log.clear();
+    ASSERT_TRUE(submit(*channel, i % 100, 64));
+    port.work();
+    ASSERT_THAT(replies(*channel), ElementsAre(i % 100));
+    copies += device.copied - before;
+    with_both += static_cast<std::uint64_t>(std::ranges::count_if(
+        device.log, [](const rk_copy& copy) { return copy.second_offset != 0; }));
+  }
+  // Beside a slice the position comes behind the records, and then the doorbell.
+  if (GetParam().sliced)
+    EXPECT_NEAR(static_cast<double>(copies), 2.0 * messages, 0.2 * messages);
+  else
+    EXPECT_EQ(with_both, 0u);
 }
 
 TEST_P(MoverTest, AFailedCopyIsTheExecutorsFailure) {
