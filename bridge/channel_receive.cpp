@@ -23,7 +23,9 @@ constexpr std::uint32_t eager_polls = 200;
 constexpr std::uint64_t assist_ns = 5'000;
 constexpr std::uint32_t assist_clock_polls = 32;
 constexpr std::uint32_t assist_pause_after_failure = 16;
-/// How long a leader gives its processor away while a slice is being started.
+/// How long a leader waits for a slice that is being started, at least, before it gives up; and for
+/// how long it then sleeps at a time where slices do not say on which core they run.
+constexpr std::uint64_t start_patience_ns = 200'000;
 constexpr std::chrono::microseconds start_pause{20};
 /// Polls of a waiter that found somebody else leading, before it sleeps.
 constexpr std::uint32_t follower_polls = 64;
@@ -252,25 +254,31 @@ Outcome Channel::wait(MessageId id, Timeout timeout) {
 
 void Channel::lead(MessageId id, Timeout& timeout) {
   std::uint64_t start_ns = 0;
+  bool was_starting = false;
   for (std::uint32_t poll = 1;; ++poll) {
     if (drain() != 0 && pending_.done(id)) return;
     if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
-    const bool shares_core = poll % handover_polls == 1 && executor_.shares_core(kernel_);
-    // The thread that is to run the slice may have been put on this very processor, where neither
-    // polling nor yielding lets it begin before the scheduler's next tick.
-    if ((poll == 1 || poll % chore_polls == 0) && executor_.starting(kernel_))
-      std::this_thread::sleep_for(start_pause);
-    if (poll % chore_polls != 0 && !shares_core) {
+    const bool leaves_core = poll % handover_polls == 1 && executor_.needs_core(kernel_);
+    if (poll % chore_polls != 0 && !leaves_core) {
       if (poll > eager_polls) cpu_pause();
       continue;
     }
     const std::uint64_t now_ns = clock_.now_ns();
-    if (start_ns == 0) start_ns = now_ns;
+    const bool starting = executor_.starting(kernel_);
+    if (start_ns == 0 || (was_starting && !starting)) start_ns = now_ns;
+    was_starting = starting;
+    const std::uint64_t patience_ns =
+        starting ? std::max(start_patience_ns, limits_.spin_ns) : limits_.spin_ns;
     if (pending_.done(id) || now_ns >= timeout.deadline_ns(now_ns) ||
-        now_ns - start_ns >= limits_.spin_ns)
+        now_ns - start_ns >= patience_ns)
       return;
     (void)do_chores(now_ns);
-    if (shares_core) executor_.note_handover(kernel_);
+    // A slice that never gives a core back would keep it until the scheduler's next tick.
+    if (starting && !executor_.tells_core(kernel_)) {
+      std::this_thread::sleep_for(start_pause);
+      continue;
+    }
+    if (leaves_core) executor_.note_handover();
     std::this_thread::yield();
   }
 }
@@ -278,8 +286,9 @@ void Channel::lead(MessageId id, Timeout& timeout) {
 bool Channel::hand_over() {
   {
     const std::unique_lock lock(consume_lock_, std::try_to_lock);
-    if (!lock.owns_lock() || retired_ || !executor_.shares_core(kernel_)) return false;
-    executor_.note_handover(kernel_);
+    if (!lock.owns_lock() || retired_ || !executor_.tells_core(kernel_)) return false;
+    if (!executor_.needs_core(kernel_)) return false;
+    executor_.note_handover();
   }
   std::this_thread::yield();
   return true;

@@ -43,6 +43,9 @@ std::atomic_ref<T> atomic(T& word) noexcept {
   return std::atomic_ref<T>(word);
 }
 
+/// As rk_core: from 1.
+std::uint32_t this_core() noexcept { return static_cast<std::uint32_t>(sched_getcpu()) + 1; }
+
 }  // namespace
 
 std::uint64_t Executor::region_bytes(const ExecutorLimits& limits) noexcept {
@@ -221,20 +224,24 @@ bool Executor::parked(std::uint32_t kernel) const noexcept {
          launched_.load(std::memory_order_relaxed);  // a hint; wake decides
 }
 
-bool Executor::shares_core(std::uint32_t kernel) const noexcept {
+bool Executor::tells_core(std::uint32_t kernel) const noexcept {
   // relaxed: a hint; pairs with rk_idle_tell_core
-  const std::uint32_t core = atomic(device_line(kernel).core).load(std::memory_order_relaxed);
-  return core != 0 && core == static_cast<std::uint32_t>(sched_getcpu()) + 1 && !parked(kernel) &&
-         !starting(kernel);  // then it is the core of the slice before
+  return atomic(device_line(kernel).core).load(std::memory_order_relaxed) != 0;
 }
 
-void Executor::note_handover(std::uint32_t kernel) noexcept {
-  const auto handover = atomic(host_->handover);
+bool Executor::needs_core(std::uint32_t kernel) const noexcept {
+  if (starting(kernel)) return true;
+  // relaxed: as above
   const std::uint32_t core = atomic(device_line(kernel).core).load(std::memory_order_relaxed);
+  return core != 0 && core == this_core() && !parked(kernel);
+}
+
+void Executor::note_handover() noexcept {
+  const auto handover = atomic(host_->handover);
   // relaxed: a hint, and read by a slice on this very core; pairs with rk_idle_turn. Of two threads
   // that come at once one may not be heard, and has its core back a little later.
   const std::uint32_t before = handover.load(std::memory_order_relaxed);
-  handover.store(((before | RK_HANDOVER_CORE) + 1) | (core & RK_HANDOVER_CORE),
+  handover.store(((before | RK_HANDOVER_CORE) + 1) | (this_core() & RK_HANDOVER_CORE),
                  std::memory_order_relaxed);
 }
 

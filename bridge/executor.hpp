@@ -99,12 +99,14 @@ class Executor {
   /// Whether it has not begun that slice yet.
   [[nodiscard]] bool starting(std::uint32_t kernel) const noexcept;
 
-  /// Whether a slice that polls for the kernel runs on the core of the calling thread: while this
-  /// one polls, that one cannot answer. A hint: threads move.
-  [[nodiscard]] bool shares_core(std::uint32_t kernel) const noexcept;
-  /// The calling thread, which shares its core with that slice, is about to yield: the slice is to
-  /// give it back as soon as it finds nothing to do.
-  void note_handover(std::uint32_t kernel) noexcept;
+  /// Whether its slices say on which core they run, and leave it to a thread that handed it over.
+  [[nodiscard]] bool tells_core(std::uint32_t kernel) const noexcept;
+  /// Whether a slice that polls for the kernel runs on the core of the calling thread, or is about
+  /// to begin, perhaps there: as long as this thread polls, it cannot answer. A hint: threads move.
+  [[nodiscard]] bool needs_core(std::uint32_t kernel) const noexcept;
+  /// The calling thread is about to yield to such a slice, which is to give the core back as soon
+  /// as it finds nothing to do.
+  void note_handover() noexcept;
 
   /// Whether it parked although work may be left: its budget was used up.
   [[nodiscard]] bool left_work(std::uint32_t kernel) const noexcept;

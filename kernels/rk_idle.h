@@ -37,10 +37,9 @@ RK_INLINE void rk_idle_tell_core(RK_GLOBAL rk_executor_device_line* device) {
   if (device->core != core) rk_store_relaxed_u32(&device->core, core);
 }
 
-RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
-                            RK_GLOBAL rk_executor_device_line* device) {
-  // relaxed: as in rk_idle_turn
-  idle->handover = rk_load_relaxed_u32(&host->handover);
+RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL rk_executor_device_line* device) {
+  // Whoever had this slice started may have handed its core over before it began.
+  idle->handover = 0;
   rk_idle_reset(idle);
   rk_idle_tell_core(device);
 }

@@ -15,13 +15,13 @@ namespace {
 constexpr const char* library_variable = "RINGKERNEL_OPENCL_LIBRARY";
 
 /// PoCL's CPU device runs one work-group per worker thread to its end, so a resident slice takes a
-/// worker away from everything else, and each launch wakes every worker (about 14 us apiece): as
-/// many as there are cores, at least four, and two more. PoCL reads these once, before the first
-/// call; a user's own value stays. Nothing is resident where the environment asks for `sliced`.
+/// worker away from everything else: one for each core, at least two, and one for all the rest. Not
+/// more, since each launch wakes every worker. PoCL reads these once, before the first call; a
+/// user's own value stays. Nothing is resident where the environment asks for `sliced`.
 void reserve_pocl_workers() {
   const char* const transfer = std::getenv("RINGKERNEL_TRANSFER");
   if (transfer != nullptr && std::string_view(transfer) == "sliced") return;
-  const std::string text = std::to_string(std::max(4u, std::thread::hardware_concurrency()) + 2);
+  const std::string text = std::to_string(std::max(2u, std::thread::hardware_concurrency()) + 1);
   setenv("POCL_MAX_PTHREAD_COUNT", text.c_str(), 0);  // PoCL 3
   setenv("POCL_CPU_MAX_CU_COUNT", text.c_str(), 0);   // PoCL 4 and later
 }

@@ -82,17 +82,21 @@ INSTANTIATE_TEST_SUITE_P(Backends, IdleSlice, ::testing::Values("native", "openc
 
 enum class Turn : uint8_t { yield, hand_over, hand_another_core_over };
 
+Device open_native() {
+  return find_backend("native")
+      ->open(0, {.struct_bytes = 0,
+                 .executors_max = 1,
+                 .arena_bytes = ExecutorArena::bytes,
+                 .transfer = RK_TRANSFER_ZERO_COPY,
+                 .work_groups = 1,
+                 .test_anew = 0})
+      .value();
+}
+
 /// How many polls a slice on the core of this thread makes each time that the thread yields.
 double polls_a_turn(uint64_t spin_ns, Turn turn = Turn::yield) {
   const testing::OnOneCore one_core;
-  Device device = find_backend("native")
-                      ->open(0, {.struct_bytes = 0,
-                                 .executors_max = 1,
-                                 .arena_bytes = ExecutorArena::bytes,
-                                 .transfer = RK_TRANSFER_ZERO_COPY,
-                                 .work_groups = 1,
-                                 .test_anew = 0})
-                      .value();
+  Device device = open_native();
   ExecutorArena arena(device.state()->arena, never_by_polls);
   arena.set_idle_ns(0, spin_ns);
   Executor executor = device.create_executor("echo", ExecutorArena::executor_offset).value();
@@ -123,6 +127,33 @@ TEST(IdleSliceOnASharedCore, GivesItBackToWhomItHasItFrom) {
 TEST(IdleSliceOnASharedCore, KeepsItWhenAnotherOneIsHandedOver) {
   EXPECT_LT(polls_a_turn(UINT64_MAX, Turn::hand_over) * 20,
             polls_a_turn(UINT64_MAX, Turn::hand_another_core_over));
+}
+
+/// How many of 50 slices, which would park after a few microseconds, have begun and not parked when
+/// the thread that launched them and yielded has its core again.
+int slices_seen_running(bool hand_over) {
+  const testing::OnOneCore one_core;
+  Device device = open_native();
+  ExecutorArena arena(device.state()->arena, never_by_polls);
+  arena.set_idle_ns(1, UINT64_MAX);
+  Executor executor = device.create_executor("echo", ExecutorArena::executor_offset).value();
+  int seen = 0;
+  for (uint32_t slice = 1; slice <= 50; ++slice) {
+    if (hand_over) arena.hand_over(static_cast<uint32_t>(sched_getcpu()) + 1);
+    EXPECT_TRUE(executor.launch(slice));
+    while (arena.running_slice() != slice) sched_yield();
+    seen += arena.parked_slice() != slice ? 1 : 0;
+    EXPECT_TRUE(executor.wait(long_wait));
+  }
+  return seen;
+}
+
+TEST(IdleSliceOnASharedCore, GivesItBackIfItWasHandedOverBeforeTheSliceBegan) {
+  // A slice's yield may come to nothing, since the scheduler chooses who is next.
+  int surplus = 0;
+  for (int round = 0; round < 20 && surplus <= 25; ++round)
+    surplus += slices_seen_running(true) - slices_seen_running(false);
+  EXPECT_GT(surplus, 25);
 }
 
 }  // namespace

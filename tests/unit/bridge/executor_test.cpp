@@ -12,6 +12,7 @@
 namespace ringkernel::bridge::test {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
 class ExecutorTest : public SimulatedBridge {};
@@ -149,20 +150,46 @@ TEST_F(ExecutorTest, CountsWhatTheDeviceCounts) {
   EXPECT_EQ(counted.bytes_in, 3u * 128);
 }
 
-TEST_F(ExecutorTest, KnowsWhoseCoreASliceRunsOn) {
+TEST_F(ExecutorTest, KnowsWhetherASliceNeedsTheCoreOfThisThread) {
   const testing::OnOneCore one_core;
   const auto here = static_cast<std::uint32_t>(sched_getcpu()) + 1;
+  EXPECT_FALSE(executor.tells_core(0)) << "none has run";
+  EXPECT_FALSE(executor.needs_core(0));
   executor.wake(0, Executor::Wake::launch);
-  EXPECT_FALSE(executor.shares_core(0)) << "nobody knows where it runs";
-  device_line().core = here;
-  EXPECT_FALSE(executor.shares_core(0)) << "it has not begun";
+  EXPECT_TRUE(executor.needs_core(0)) << "it has not begun, and may be put here";
   device_line().running_slice = 1;
-  EXPECT_TRUE(executor.shares_core(0));
+  EXPECT_FALSE(executor.needs_core(0)) << "nobody knows where it runs";
+  device_line().core = here;
+  EXPECT_TRUE(executor.tells_core(0));
+  EXPECT_TRUE(executor.needs_core(0));
   device_line().core = here + 1;
-  EXPECT_FALSE(executor.shares_core(0));
+  EXPECT_FALSE(executor.needs_core(0));
   device.work();
   EXPECT_EQ(device_line().core, here) << "it says so itself";
-  EXPECT_FALSE(executor.shares_core(0)) << "it has parked";
+  EXPECT_FALSE(executor.needs_core(0)) << "it has parked";
+}
+
+TEST_F(ExecutorTest, WhoeverWaitsForASliceThatHasNotBegunHandsItsCoreOver) {
+  const auto channel = make_channel();
+  const auto handover = [this] { return std::atomic_ref(host_line().handover).load(); };
+  for (const bool tells : {true, false}) {
+    device_line().core = tells ? 1 : 0;
+    const std::uint32_t before = handover();
+    const auto id = submit(*channel, 1, envelope(64), Receiver::waiter);
+    ASSERT_TRUE(executor.starting(0));
+    bool changed = false;
+    std::thread slice([&] {
+      const auto end = std::chrono::steady_clock::now() + (tells ? 20s : 20ms);
+      while (!changed && std::chrono::steady_clock::now() < end) {
+        changed = handover() != before;
+        std::this_thread::yield();
+      }
+      device.work();
+    });
+    EXPECT_FALSE(channel->wait(*id, Timeout(no_deadline)).error);
+    slice.join();
+    EXPECT_EQ(changed, tells) << "only a slice that says where it runs gives a core back";
+  }
 }
 
 TEST_F(ExecutorTest, ADoorbellThatWrapsIsStillRung) {
