@@ -12,7 +12,7 @@ Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
                                                      std::chrono::nanoseconds period) {
   const std::filesystem::path root = telemetry::telemetry_root();
   RK_TRY(folder, telemetry::make_process_folder(root));
-  telemetry::remove_old_files(root);
+  telemetry::remove_dead_files(root);
   RK_TRY(writer, telemetry::CountersWriter::create(folder, period));
   return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(writer)));
 }

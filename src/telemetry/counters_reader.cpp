@@ -79,6 +79,15 @@ std::uint64_t CountersReader::heartbeat_ns() const noexcept {
   return load(counters_->heartbeat_ns);
 }
 
+bool CountersReader::is_silent(std::uint64_t now_ns) const noexcept {
+  // Periods without a publication, and what a busy machine may take beside.
+  constexpr std::uint64_t periods_max = 10;
+  constexpr std::uint64_t grace_ns = 1'000'000'000;
+  const std::uint64_t heartbeat = heartbeat_ns();
+  const std::uint64_t age_ns = now_ns > heartbeat ? now_ns - heartbeat : 0;
+  return age_ns > grace_ns && (age_ns - grace_ns) / periods_max >= counters_->period_ns;
+}
+
 std::uint64_t CountersReader::kernels_missing() const noexcept {
   return load(counters_->kernels_missing);
 }

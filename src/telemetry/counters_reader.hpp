@@ -44,6 +44,8 @@ class CountersReader {
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept;
   /// Of the last publication; CLOCK_MONOTONIC.
   [[nodiscard]] std::uint64_t heartbeat_ns() const noexcept;
+  /// Whether that is longer ago than it may be of a writer at work, even on a busy machine.
+  [[nodiscard]] bool is_silent(std::uint64_t now_ns) const noexcept;
   /// Ring kernels that found no place in the file.
   [[nodiscard]] std::uint64_t kernels_missing() const noexcept;
 

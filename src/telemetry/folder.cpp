@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/counters_writer.hpp"
 #include "telemetry/process.hpp"
 
 namespace ringkernel::telemetry {
@@ -37,6 +40,34 @@ Result<void> make_private(const fs::path& folder) {
 bool is_counters_file(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(file_prefix) && name.ends_with(file_suffix);
+}
+
+/// Somebody may want to know what a process died of. But one that dies again and again leaves a
+/// file each time, in memory.
+constexpr std::size_t dead_files_max = 16;
+constexpr auto dead_files_age_max = std::chrono::hours(24);
+
+struct DeadFile {
+  fs::path path;
+  std::uint64_t heartbeat_ns = 0;
+};
+
+bool is_old(const fs::path& path) {
+  std::error_code failed;
+  const auto made = fs::last_write_time(path, failed);
+  return !failed && fs::file_time_type::clock::now() - made >= dead_files_age_max;
+}
+
+/// For a file that does not say whose it is.
+bool has_process(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists("/proc" / path.parent_path().filename(), ignored);
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  fs::remove(path.parent_path(), ignored);  // if that was the last one
 }
 
 }  // namespace
@@ -65,18 +96,24 @@ std::vector<fs::path> counters_files(const fs::path& root) {
   return files;
 }
 
-void remove_old_files(const fs::path& root) {
-  constexpr auto kept_for = std::chrono::hours(24);
+void remove_dead_files(const fs::path& root) {
+  const std::uint64_t now_ns = monotonic_ns();
+  std::vector<DeadFile> dead;
   for (const fs::path& path : counters_files(root)) {
-    std::error_code failed;
-    const auto made = fs::last_write_time(path, failed);
-    if (failed || fs::file_time_type::clock::now() - made < kept_for) continue;
-    // One that is not understood may be a newer version's, and of a process that runs.
     const auto reader = CountersReader::open(path);
-    if (!reader || is_running(reader->process())) continue;
-    fs::remove(path, failed);
-    fs::remove(path.parent_path(), failed);  // if that was the last one
+    if (!reader) {  // another version's, perhaps of a process that runs, or only being made
+      if (is_old(path) && !has_process(path)) remove_file(path);
+      continue;
+    }
+    // A process that is not known here may be another container's: it still publishes.
+    if (is_running(reader->process()) || !reader->is_silent(now_ns)) continue;
+    if (is_old(path))
+      remove_file(path);
+    else
+      dead.push_back({path, reader->heartbeat_ns()});
   }
+  std::ranges::sort(dead, std::ranges::greater(), &DeadFile::heartbeat_ns);
+  for (std::size_t i = dead_files_max; i < dead.size(); ++i) remove_file(dead[i].path);
 }
 
 }  // namespace ringkernel::telemetry

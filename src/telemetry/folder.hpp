@@ -22,7 +22,8 @@ namespace ringkernel::telemetry {
 /// All counters files below `root`, in order of their names.
 [[nodiscard]] std::vector<std::filesystem::path> counters_files(const std::filesystem::path& root);
 
-/// Removes what processes left behind that ended and whose files were made more than a day ago.
-void remove_old_files(const std::filesystem::path& root);
+/// Removes what processes left behind that ended: all but the 16 that were alive last, and those
+/// made more than a day ago. Files that are not understood, after a day.
+void remove_dead_files(const std::filesystem::path& root);
 
 }  // namespace ringkernel::telemetry

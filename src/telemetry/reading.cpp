@@ -11,14 +11,7 @@
 
 namespace ringkernel::telemetry {
 
-using namespace std::chrono_literals;
-
 namespace {
-
-/// Periods without a publication, and what a busy machine may take beside, before a writer counts
-/// as silent.
-constexpr int periods_max = 10;
-constexpr auto grace = 1s;
 
 /// The same ring kernel in an earlier reading of its runtime.
 const KernelReading* earlier(const KernelReading& now, const Reading* before) {
@@ -62,7 +55,7 @@ Reading read(const std::filesystem::path& path) {
   if (!is_running(reader->process())) {
     reading.health = Health::dead;
     reading.problem = "the process is gone; these are its last figures";
-  } else if (reading.heartbeat_age > periods_max * reader->period() + grace) {
+  } else if (reader->is_silent(now_ns)) {
     reading.health = Health::silent;
     reading.problem = "the process has published nothing for long";
   } else {

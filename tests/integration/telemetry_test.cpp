@@ -284,12 +284,13 @@ TEST_P(Telemetry, RatesLeaveOutTheRestBefore) {
   Kernel kernel = active(runtime, "a");
   ASSERT_TRUE(kernel.call(numbered(0)));
   const std::filesystem::path file = runtime.metrics().telemetry_file;
+  telemetry::Reading resting;
   ASSERT_TRUE(await([&] {
-    const telemetry::Reading reading = telemetry::read(file);
-    return reading.kernels.size() == 1 && reading.kernels[0].metrics.replied == 1 &&
-           reading.kernels[0].metrics.parks == kernel.metrics().slices;
+    resting = telemetry::read(file);
+    return resting.kernels.size() == 1 && resting.kernels[0].metrics.replied == 1 &&
+           resting.kernels[0].metrics.parks == kernel.metrics().slices &&
+           resting.heartbeat_ns > resting.kernels[0].published_ns + 20'000'000;
   }));
-  const telemetry::Reading resting = telemetry::read(file);
   // It rests for a hundred publications, as others may for hours.
   ASSERT_TRUE(await([&] {
     return telemetry::read(file).heartbeat_ns > resting.kernels[0].published_ns + 200'000'000;

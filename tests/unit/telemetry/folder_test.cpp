@@ -6,13 +6,17 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "figures.hpp"
 #include "support/environment.hpp"
 #include "support/temp_folder.hpp"
+#include "telemetry/counters_file.hpp"
 #include "telemetry/counters_writer.hpp"
 #include "telemetry/process.hpp"
 
@@ -80,8 +84,9 @@ TEST(TelemetryFolder, ListsCountersFilesOnly) {
                           folder.path() / "7" / "runtime-1.counters"));
 }
 
-/// A file in `root` whose process is gone, made so long ago.
-fs::path left_behind(const fs::path& root, std::chrono::hours ago) {
+/// A file in `root` whose process is gone, made so long ago, and published for the last time at
+/// `heartbeat_ns`.
+fs::path left_behind(const fs::path& root, std::chrono::hours ago, std::uint64_t heartbeat_ns = 1) {
   int path_pipe[2];
   EXPECT_EQ(pipe(path_pipe), 0);
   const pid_t child = fork();
@@ -98,8 +103,44 @@ fs::path left_behind(const fs::path& root, std::chrono::hours ago) {
   close(path_pipe[0]);
   waitpid(child, nullptr, 0);
   const fs::path path = std::string(buffer, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(offsetof(CountersFile, heartbeat_ns));
+  file.write(reinterpret_cast<const char*>(&heartbeat_ns), sizeof heartbeat_ns);
+  file.close();
+  EXPECT_TRUE(file);
   fs::last_write_time(path, fs::file_time_type::clock::now() - ago);
   return path;
+}
+
+TEST(TelemetryFolder, KeepsTheLastOfThoseThatDied) {
+  const TempFolder folder;
+  std::vector<fs::path> files;
+  for (std::uint64_t heartbeat = 1; heartbeat <= 20; ++heartbeat)
+    files.push_back(left_behind(folder.path(), 0h, heartbeat * 7 % 20 + 1));
+  const fs::path beating = left_behind(folder.path(), 0h, monotonic_ns());
+  remove_dead_files(folder.path());
+  EXPECT_EQ(counters_files(folder.path()).size(), 17u);
+  for (std::uint64_t heartbeat = 1; heartbeat <= 20; ++heartbeat)
+    EXPECT_EQ(fs::exists(files[heartbeat - 1]), heartbeat * 7 % 20 + 1 > 4) << heartbeat;
+  EXPECT_TRUE(fs::exists(beating)) << "another container's process may be at work";
+}
+
+TEST(TelemetryFolder, KeepsWhatItDoesNotUnderstandForADay) {
+  const TempFolder folder;
+  const auto make = [&](const std::string& process, std::chrono::hours ago) {
+    fs::create_directory(folder.path() / process);
+    fs::path file = folder.path() / process / "runtime-1.counters";
+    std::ofstream(file) << "x";
+    fs::last_write_time(file, fs::file_time_type::clock::now() - ago);
+    return file;
+  };
+  const fs::path old = make("99999999", 25h);  // more than an id can be
+  const fs::path recent = make("99999998", 23h);
+  const fs::path somebodys = make(std::to_string(getpid()), 25h);
+  remove_dead_files(folder.path());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(recent));
+  EXPECT_TRUE(fs::exists(somebodys));
 }
 
 TEST(TelemetryFolder, IsRidOfWhatIsOldAndNobodys) {
@@ -109,7 +150,7 @@ TEST(TelemetryFolder, IsRidOfWhatIsOldAndNobodys) {
   const auto own =
       CountersWriter::create(make_process_folder(folder.path()).value(), 100ms).value();
   fs::last_write_time(own->path(), fs::file_time_type::clock::now() - 48h);
-  remove_old_files(folder.path());
+  remove_dead_files(folder.path());
   EXPECT_FALSE(fs::exists(old));
   EXPECT_FALSE(fs::exists(old.parent_path()));
   EXPECT_TRUE(fs::exists(recent)) << "somebody may want to know what it died of";
