@@ -23,6 +23,8 @@
 
 /// How often the heartbeat is stored: every 1024 polls (a power of two).
 #define RK_HEARTBEAT_POLLS 1024u
+/// Lines of doorbells whose kernels share a word of `rk_slice.work`.
+#define RK_LINES_PER_WORD (32u / RK_DOORBELLS_PER_LINE)
 
 /// A work-group's view of its executor's region, and what it remembers during one slice. Private.
 typedef struct rk_slice {
@@ -46,7 +48,7 @@ typedef struct rk_slice {
   RK_GLOBAL const rk_u64* hot; /* producer position of the ring drained last; 0: none */
   rk_u64 hot_seen;             /* what it was */
   rk_u32 hot_kernel;           /* whose ring it is */
-  rk_u32 seen_lines;           /* lines of `seen` that hold something */
+  rk_u32 seen_lines;           /* lines whose `seen`, `own` and `work` are set */
   rk_u32 seen[RK_KERNELS_MAX]; /* epochs of the input doorbells seen last */
   rk_u32 own[RK_KERNELS_MAX / RK_DOORBELLS_PER_LINE]; /* bit i: lane i of the line is ours */
   rk_u32 work[RK_KERNELS_MAX / 32u];                  /* bit i: kernel i has to be visited */
@@ -124,15 +126,20 @@ RK_INLINE rk_u32 rk_slice_own_lanes(const rk_slice* slice, rk_u32 line) {
   return lanes;
 }
 
+/// Readies one more line of doorbells, none of them seen yet and none of its kernels marked.
+RK_INLINE void rk_slice_add_line(rk_slice* slice) {
+  const rk_u32 line = slice->seen_lines++;
+  rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
+  for (rk_u32 lane = 0; lane < RK_DOORBELLS_PER_LINE; ++lane) seen[lane] = 0;
+  slice->own[line] = rk_slice_own_lanes(slice, line);
+  if (line % RK_LINES_PER_WORD == 0) slice->work[line / RK_LINES_PER_WORD] = 0;
+}
+
 /// Looks at every doorbell; marks the own kernels that were rung. 1 if there was one.
 RK_INLINE rk_u32 rk_slice_poll(rk_slice* slice) {
   const rk_u32 lines =
       (rk_slice_kernels(slice) + RK_DOORBELLS_PER_LINE - 1) / RK_DOORBELLS_PER_LINE;
-  for (; slice->seen_lines < lines; ++slice->seen_lines) {
-    slice->own[slice->seen_lines] = rk_slice_own_lanes(slice, slice->seen_lines);
-    for (rk_u32 lane = 0; lane < RK_DOORBELLS_PER_LINE; ++lane)
-      slice->seen[slice->seen_lines * RK_DOORBELLS_PER_LINE + lane] = 0;
-  }
+  while (slice->seen_lines < lines) rk_slice_add_line(slice);
   rk_u32 rung = 0;
   for (rk_u32 line = 0; line < lines; ++line) {
     rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
@@ -322,7 +329,7 @@ RK_INLINE rk_u32 rk_slice_work_hot(rk_slice* slice) {
 
 /// Visits every marked kernel once. 1 if there was one.
 RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
-  const rk_u32 words = (rk_slice_kernels(slice) + 31u) / 32u;
+  const rk_u32 words = (slice->seen_lines + RK_LINES_PER_WORD - 1) / RK_LINES_PER_WORD;
   rk_u32 worked = rk_slice_work_hot(slice);
   slice->left = 0;
   for (rk_u32 word = 0; word < words; ++word) {
@@ -391,12 +398,11 @@ RK_INLINE void rk_run_group(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_
                             rk_u32 number, rk_u32 group) {
   rk_slice slice;
   if (!rk_slice_open(&slice, arena, arena_bytes, executor_offset, number, group)) return;
-  for (rk_u32 word = 0; word < RK_KERNELS_MAX / 32u; ++word) slice.work[word] = 0;
   slice.seen_lines = 0;
   slice.hot = 0;
   slice.hot_kernel = 0;
   rk_store_relaxed_u64(&slice.device->slices, slice.device->slices + 1);
-  rk_idle_open(&slice.idle, slice.host, slice.device);
+  rk_idle_open(&slice.idle, slice.device);
   rk_store_release_u32(&slice.device->running_slice, number);
 
   // A slice knows nothing of the one before: every doorbell that was ever rung counts as rung.

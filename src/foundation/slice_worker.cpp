@@ -8,58 +8,77 @@ SliceWorker::~SliceWorker() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    note_attended();
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+}
+
+void SliceWorker::note_attended() noexcept {
+  // relaxed: the word orders nothing but slices, and a read-modify-write passes their release on
+  if (!queue_.empty() || waiters_ != 0 || closing_)
+    state_.fetch_or(attended, std::memory_order_relaxed);
+  else
+    state_.fetch_and(~attended, std::memory_order_relaxed);
 }
 
 void SliceWorker::launch(std::uint32_t slice) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(slice);
+    note_attended();
     if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
   }
   changed_.notify_all();
 }
 
 bool SliceWorker::run(std::uint32_t slice) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (running_ || !queue_.empty()) return false;
-    running_ = true;
-  }
+  std::uint32_t idle = 0;
+  // acquire: what the slice before wrote; pairs with the releases in end() and thread_main()
+  if (!state_.compare_exchange_strong(idle, running, std::memory_order_acquire,
+                                      std::memory_order_relaxed))
+    return false;
   run_slice_(slice);
-  bool others_wait = false;
-  {
-    const std::lock_guard lock(mutex_);
-    running_ = false;
-    others_wait = !queue_.empty() || closing_ || waiters_ != 0;
-  }
-  if (others_wait) changed_.notify_all();
+  end();
   return true;
+}
+
+void SliceWorker::end() {
+  std::uint32_t alone = running;
+  // release: what the slice wrote; pairs with the acquires of whoever finds that it has ended
+  if (state_.compare_exchange_strong(alone, 0, std::memory_order_release,
+                                     std::memory_order_relaxed))
+    return;
+  const std::lock_guard lock(mutex_);  // until told, so that who waits outlives the telling
+  state_.fetch_and(~running, std::memory_order_release);
+  changed_.notify_all();
 }
 
 bool SliceWorker::wait(std::uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
   ++waiters_;
+  note_attended();
   const bool done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
-                                      [this] { return queue_.empty() && !running_; });
+                                      [this] { return queue_.empty() && !is_running(); });
   --waiters_;
+  note_attended();
   return done;
 }
 
 void SliceWorker::thread_main() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return !running_ && (!queue_.empty() || closing_); });
+    changed_.wait(lock, [this] { return !is_running() && (!queue_.empty() || closing_); });
     if (queue_.empty()) return;
     const std::uint32_t slice = queue_.front();
+    state_.fetch_or(running, std::memory_order_relaxed);  // the queue has kept `run` out
     queue_.pop_front();
-    running_ = true;
+    note_attended();
     lock.unlock();
     run_slice_(slice);
     lock.lock();
-    running_ = false;
+    // release: what the slice wrote; pairs with the acquire in run(), which takes no mutex
+    state_.fetch_and(~running, std::memory_order_release);
     changed_.notify_all();
   }
 }

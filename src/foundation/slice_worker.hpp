@@ -2,9 +2,12 @@
 /// nothing to do.
 ///
 /// Threading: any thread.
+/// Memory ordering: a slice sees what the one before it wrote, and who has waited sees what slices
+/// wrote: each ends with a release of `state_`, and begins, or is found ended, by an acquire.
 /// Ownership: the destructor waits for the slices that were launched.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -25,20 +28,36 @@ class SliceWorker {
   ~SliceWorker();
 
   void launch(std::uint32_t slice);
-  /// Runs a slice on this thread. False if one is running or waiting to run.
+  /// Runs a slice on this thread. False if one is running or waiting to run, or while somebody is
+  /// in `wait`. Two atomic operations where nobody waits.
   [[nodiscard]] bool run(std::uint32_t slice);
   /// False if slices were still running after `timeout_ns`.
   [[nodiscard]] bool wait(std::uint64_t timeout_ns);
 
  private:
+  /// A slice runs. Whoever sets it runs the slice, and clears it.
+  static constexpr std::uint32_t running = 1;
+  /// Something is queued, or somebody waits: no `run`, and who ends a slice takes the mutex.
+  static constexpr std::uint32_t attended = 2;
+
+  [[nodiscard]] bool is_running() const noexcept {
+    // acquire: what the slice wrote; pairs with the releases in end()
+    return (state_.load(std::memory_order_acquire) & running) != 0;
+  }
+  /// Sets or clears `attended`; the mutex is held.
+  void note_attended() noexcept;
+  /// Ends the slice that this thread ran with `run`.
+  void end();
   void thread_main();
 
   const std::function<void(std::uint32_t)> run_slice_;
 
+  /// All changes are read-modify-writes, so that each sees the one before: a slice that ends
+  /// without the mutex ended before anybody asked to be told, who then finds it ended.
+  std::atomic<std::uint32_t> state_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::uint32_t> queue_;  // guarded by mutex_, as are the following
-  bool running_ = false;
   bool closing_ = false;
   int waiters_ = 0;
   std::thread thread_;  // started by the first launch
