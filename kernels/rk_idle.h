@@ -33,7 +33,7 @@ RK_INLINE void rk_idle_reset(rk_idle* idle) {
 /// Lets waiting threads know where the slice runs.
 RK_INLINE void rk_idle_tell_core(RK_GLOBAL rk_executor_device_line* device) {
   const rk_u32 core = rk_core();
-  // relaxed: a hint; pairs with Executor::shares_core
+  // relaxed: a hint; pairs with Executor::needs_core
   if (device->core != core) rk_store_relaxed_u32(&device->core, core);
 }
 

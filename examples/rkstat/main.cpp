@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -117,20 +116,17 @@ void add_views(CLI::App& app, View& view) {
 int record_trace(const View& view, const std::string& root) {
   constexpr auto pause = std::chrono::milliseconds(20);  // in which no runtime traces 8192 events
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(view.trace_s);
-  rkstat::TraceRecorder recorder;
-  recorder.look(root);
-  while (std::chrono::steady_clock::now() < end) {
+  rkstat::TraceRecorder recorder(view.trace_file);
+  bool is_written = recorder.look(root);
+  while (is_written && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(pause);
-    recorder.look(root);
+    is_written = recorder.look(root);
   }
   if (recorder.runtimes() == 0) {
     fmt::print(stderr, "rkstat: no runtime\n");
     return 2;
   }
-  std::ofstream file(view.trace_file, std::ios::binary);
-  file << recorder.to_json();
-  file.close();
-  if (!file) {
+  if (!is_written || !recorder.finish()) {
     fmt::print(stderr, "rkstat: '{}' cannot be written: {}\n", view.trace_file,
                std::generic_category().message(errno));
     return file_error;

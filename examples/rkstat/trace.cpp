@@ -1,6 +1,9 @@
 #include "trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -11,20 +14,31 @@
 namespace rkstat {
 
 namespace rk = ringkernel;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr double ns_per_us = 1000;  // the format counts in microseconds
+std::string quoted(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
-/// One runtime: a process of the trace.
-class Process {
+/// The format counts in microseconds.
+std::string us(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+}  // namespace
+
+/// One runtime: a process of the trace. Its events go to the end of `text`, each but the first
+/// behind a comma.
+class TraceProcess {
  public:
-  Process(Json& events, int number, std::string_view name) : events_(events), number_(number) {
+  TraceProcess(std::string& text, std::size_t number, std::string_view name,
+               std::uint64_t heartbeat_ns)
+      : text_(text), number_(number), begin_ns_(heartbeat_ns) {
     add_name("process_name", 0, "runtime " + std::string(name));
   }
 
   void add(const rk::TraceEvent& event) {
+    begin_ns_ = std::min(begin_ns_, event.begin_ns);
+    end_ns_ = std::max(end_ns_, event.end_ns);
     switch (event.kind) {
       case rk::TraceKind::message: return add_message(event);
       case rk::TraceKind::state: return add_state(event);
@@ -34,12 +48,13 @@ class Process {
 
   /// A kernel that is in this state at the end. Where the trace has forgotten since when, it is so
   /// from its beginning.
-  void add_last(const rk::KernelMetrics& kernel, std::uint64_t trace_begin_ns) {
-    states_.try_emplace(kernel.id, State{kernel.status, trace_begin_ns});
+  void add_last(const rk::KernelMetrics& kernel) {
+    states_.try_emplace(kernel.id, State{kernel.status, begin_ns_});
   }
   /// Of kernels that are in a state at the end, the spans that they have begun.
-  void close(std::uint64_t end_ns) {
-    for (const auto& [kernel, state] : states_) add_span(kernel, state, end_ns);
+  void close(std::uint64_t heartbeat_ns) {
+    end_ns_ = std::max(end_ns_, heartbeat_ns);
+    for (const auto& [kernel, state] : states_) add_span(kernel, state, end_ns_);
   }
 
  private:
@@ -48,46 +63,46 @@ class Process {
     std::uint64_t begin_ns;
   };
 
-  Json& add_event(const char* phase, int track, std::uint64_t at_ns, std::string_view name) {
-    return events_.emplace_back(Json{{"ph", phase},
-                                     {"pid", number_},
-                                     {"tid", track},
-                                     {"ts", static_cast<double>(at_ns) / ns_per_us},
-                                     {"name", name}});
+  /// `name` is quoted; `more` are further members, each behind a comma.
+  void add_event(char phase, std::size_t track, std::uint64_t at_ns, std::string_view name,
+                 std::string_view more) {
+    fmt::format_to(std::back_inserter(text_),
+                   R"({}{{"ph":"{}","pid":{},"tid":{},"ts":{},"name":{}{}}})",
+                   std::exchange(separator_, ",\n"), phase, number_, track, us(at_ns), name, more);
   }
 
-  void add_name(const char* what, int track, const std::string& name) {
-    add_event("M", track, 0, what)["args"] = Json{{"name", name}};
+  void add_name(std::string_view what, std::size_t track, std::string_view name) {
+    add_event('M', track, 0, quoted(what), fmt::format(R"(,"args":{{"name":{}}})", quoted(name)));
   }
 
   /// The track with this name, made at its first use.
-  int track(const std::string& name) {
-    const auto [found, is_new] = tracks_.emplace(name, static_cast<int>(tracks_.size()) + 1);
+  std::size_t track(const std::string& name) {
+    const auto [found, is_new] = tracks_.emplace(name, tracks_.size() + 1);
     if (is_new) add_name("thread_name", found->second, name);
     return found->second;
   }
 
   void add_message(const rk::TraceEvent& event) {
     // In the order of their beginnings and ends, which viewers nest them by.
-    const int on = track(event.name);
-    const auto add = [&](const char* phase, std::string_view name, std::uint64_t at_ns) {
-      Json& part = add_event(phase, on, at_ns, name);
-      part["cat"] = event.name;
-      part["id2"] = Json{{"local", std::to_string(event.id)}};
+    const std::size_t on = track(event.name);
+    const std::string more =
+        fmt::format(R"(,"cat":{},"id2":{{"local":"{}"}})", quoted(event.name), event.id);
+    const auto add = [&](char phase, std::string_view name, std::uint64_t at_ns) {
+      add_event(phase, on, at_ns, name, more);
     };
-    const std::string message = "message " + std::to_string(event.id);
-    add("b", message, event.begin_ns);
-    add("b", "host_queue", event.begin_ns);
-    add("e", "host_queue", event.entered_ns);
-    add("b", "device", event.entered_ns);
+    const std::string message = fmt::format(R"("message {}")", event.id);
+    add('b', message, event.begin_ns);
+    add('b', R"("host_queue")", event.begin_ns);
+    add('e', R"("host_queue")", event.entered_ns);
+    add('b', R"("device")", event.entered_ns);
     if (event.taken_ns != 0) {
-      add("b", "executor", event.taken_ns);
-      add("e", "executor", event.done_ns);
+      add('b', R"("executor")", event.taken_ns);
+      add('e', R"("executor")", event.done_ns);
     }
-    add("e", "device", event.replied_ns);
-    add("b", "delivery", event.replied_ns);
-    add("e", "delivery", event.end_ns);
-    add("e", message, event.end_ns);
+    add('e', R"("device")", event.replied_ns);
+    add('b', R"("delivery")", event.replied_ns);
+    add('e', R"("delivery")", event.end_ns);
+    add('e', message, event.end_ns);
   }
 
   void add_state(const rk::TraceEvent& event) {
@@ -98,79 +113,82 @@ class Process {
       states_.erase(found);
     }
     if (status == rk::KernelStatus::terminated)
-      add_event("i", track(event.name), event.begin_ns, rk::name(status))["s"] = "t";
+      add_event('i', track(event.name), event.begin_ns, quoted(rk::name(status)), R"(,"s":"t")");
     else
       states_.emplace(event.name, State{status, event.begin_ns});
   }
 
   void add_span(const std::string& kernel, const State& state, std::uint64_t end_ns) {
-    Json& span = add_event("X", track(kernel), state.begin_ns, rk::name(state.status));
-    span["cat"] = "state";
-    span["dur"] = static_cast<double>(end_ns - std::min(end_ns, state.begin_ns)) / ns_per_us;
+    add_complete(track(kernel), "state", quoted(rk::name(state.status)), state.begin_ns, end_ns);
   }
 
   void add_slice(const rk::TraceEvent& event) {
-    Json& slice = add_event("X", track("slices of " + std::string(event.name)), event.begin_ns,
-                            "slice " + std::to_string(event.id));
-    slice["cat"] = "slice";
-    slice["dur"] = static_cast<double>(event.end_ns - event.begin_ns) / ns_per_us;
+    add_complete(track("slices of " + std::string(event.name)), "slice",
+                 fmt::format(R"("slice {}")", event.id), event.begin_ns, event.end_ns);
   }
 
-  Json& events_;
-  const int number_;
-  std::map<std::string, int> tracks_;
+  void add_complete(std::size_t track, std::string_view category, std::string_view name,
+                    std::uint64_t begin_ns, std::uint64_t end_ns) {
+    add_event(
+        'X', track, begin_ns, name,
+        fmt::format(R"(,"cat":"{}","dur":{})", category, us(end_ns - std::min(end_ns, begin_ns))));
+  }
+
+  std::string& text_;
+  const std::size_t number_;
+  const char* separator_ = "";
+  std::uint64_t begin_ns_;
+  std::uint64_t end_ns_ = 0;
+  std::map<std::string, std::size_t> tracks_;
   std::map<std::string, State> states_;
 };
 
-}  // namespace
+TraceRecorder::TraceRecorder(std::filesystem::path path) : path_(std::move(path)) {}
 
-void TraceRecorder::look(const std::filesystem::path& root) {
-  for (const std::filesystem::path& path : rk::telemetry::counters_files(root)) {
-    auto found = sources_.find(path);
-    if (found == sources_.end()) {
-      auto reader = rk::telemetry::CountersReader::open(path);
-      if (!reader) continue;
-      const std::uint64_t missed = reader->trace_missed();
-      found = sources_
-                  .emplace(path, Source{.reader = std::move(*reader),
-                                        .name = rk::telemetry::name_of(path),
-                                        .missed_before = missed,
-                                        .events = {}})
-                  .first;
-    }
-  }
+TraceRecorder::~TraceRecorder() = default;
+
+bool TraceRecorder::look(const std::filesystem::path& root) {
+  find_sources(root);
   for (auto& [path, source] : sources_) {  // also those whose files are gone
     const std::uint64_t expected = source.next;
     const std::vector<rk::TraceEvent> events = source.reader.trace(source.next);
     if (expected != 0) source.lost += source.next - expected - events.size();
-    source.events.insert(source.events.end(), events.begin(), events.end());
+    events_ += events.size();
+    for (const rk::TraceEvent& event : events) source.process->add(event);
+  }
+  return write();
+}
+
+void TraceRecorder::find_sources(const std::filesystem::path& root) {
+  for (const std::filesystem::path& path : rk::telemetry::counters_files(root)) {
+    if (sources_.contains(path)) continue;
+    auto reader = rk::telemetry::CountersReader::open(path);
+    if (!reader) continue;
+    text_ += sources_.empty() ? R"({"displayTimeUnit":"ns","traceEvents":[)" : ",\n";
+    auto process = std::make_unique<TraceProcess>(
+        text_, sources_.size() + 1, rk::telemetry::name_of(path), reader->heartbeat_ns());
+    const std::uint64_t missed = reader->trace_missed();
+    sources_.emplace(path, Source{.reader = std::move(*reader),
+                                  .process = std::move(process),
+                                  .missed_before = missed});
   }
 }
 
-std::string TraceRecorder::to_json() const {
-  Json events = Json::array();
-  int number = 0;
-  for (const auto& [path, source] : sources_) {
-    Process process(events, ++number, source.name);
-    std::uint64_t begin_ns = source.reader.heartbeat_ns();
-    std::uint64_t end_ns = begin_ns;
-    for (const rk::TraceEvent& event : source.events) {
-      process.add(event);
-      begin_ns = std::min(begin_ns, event.begin_ns);
-      end_ns = std::max(end_ns, event.end_ns);
-    }
-    for (const auto& kernel : source.reader.kernels()) process.add_last(kernel.metrics, begin_ns);
-    process.close(end_ns);
-  }
-  return Json{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}}.dump(
-             -1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+bool TraceRecorder::write() {
+  if (text_.empty()) return true;
+  if (!file_.is_open()) file_.open(path_, std::ios::binary);
+  file_ << text_ << std::flush;
+  text_.clear();
+  return static_cast<bool>(file_);
 }
 
-std::size_t TraceRecorder::events() const {
-  std::size_t events = 0;
-  for (const auto& [path, source] : sources_) events += source.events.size();
-  return events;
+bool TraceRecorder::finish() {
+  for (auto& [path, source] : sources_) {
+    for (const auto& kernel : source.reader.kernels()) source.process->add_last(kernel.metrics);
+    source.process->close(source.reader.heartbeat_ns());
+  }
+  text_ += "]}\n";
+  return write();
 }
 
 std::uint64_t TraceRecorder::missed() const {

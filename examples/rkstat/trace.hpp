@@ -5,42 +5,57 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "telemetry/counters_reader.hpp"
 
 namespace rkstat {
 
-/// Collects what runtimes trace, which keep the last 8192 events: what they kept at the first look,
-/// also of those that have died, and what came until the last one.
+class TraceProcess;
+
+/// Writes down what runtimes trace, which keep the last 8192 events: what they kept at the first
+/// look, also of those that have died, and what came until the last one. In Chrome's trace-event
+/// format, which Perfetto opens: a process for each runtime, with a track for the states of each
+/// kernel and one for the slices of each program; messages as nested asynchronous spans.
 class TraceRecorder {
  public:
-  /// Looks at every counters file below `root`.
-  void look(const std::filesystem::path& root);
+  /// `path` is written from the first look on that finds a runtime.
+  explicit TraceRecorder(std::filesystem::path path);
+  ~TraceRecorder();
+  TraceRecorder(const TraceRecorder&) = delete;
+  TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-  /// Chrome's trace-event format, which Perfetto opens: a process for each runtime, with a track
-  /// for the states of each kernel and one for the slices of each program; messages as nested
-  /// asynchronous spans.
-  [[nodiscard]] std::string to_json() const;
+  /// Looks at every counters file below `root`. False if the file cannot be written: `errno` says
+  /// why, and nothing more is.
+  [[nodiscard]] bool look(const std::filesystem::path& root);
+  /// Ends the file. False as above.
+  [[nodiscard]] bool finish();
 
   [[nodiscard]] std::size_t runtimes() const { return sources_.size(); }
-  [[nodiscard]] std::size_t events() const;
+  [[nodiscard]] std::uint64_t events() const { return events_; }
   /// Events that came while they could not be kept, since the first look.
   [[nodiscard]] std::uint64_t missed() const;
 
  private:
   struct Source {
     ringkernel::telemetry::CountersReader reader;
-    std::string name;
+    std::unique_ptr<TraceProcess> process;
     std::uint64_t next = 0;  // place of the event that comes next
     std::uint64_t lost = 0;  // events that were overwritten between two looks
     std::uint64_t missed_before = 0;
-    std::vector<ringkernel::TraceEvent> events;
   };
 
+  void find_sources(const std::filesystem::path& root);
+  [[nodiscard]] bool write();
+
+  const std::filesystem::path path_;
+  std::ofstream file_;
+  std::string text_;  // to be written next
   std::map<std::filesystem::path, Source> sources_;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace rkstat

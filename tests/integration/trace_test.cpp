@@ -3,11 +3,12 @@
 
 #include <boost/json.hpp>
 #include <fstream>
-#include <future>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "integration/telemetry_fixture.hpp"
@@ -147,15 +148,12 @@ TEST_P(Trace, HasSlices) {
 TEST_P(Trace, GoesOnWhileItRecords) {
   auto runtime = open_on(GetParam(), often()).value();
   Kernel kernel = active(runtime, "a");
-  std::atomic<bool> enough{false};
-  auto calls = std::async(std::launch::async, [&] {
-    std::uint64_t count = 0;
-    for (; !enough; ++count) EXPECT_TRUE(kernel.call(numbered(count)));
-    return count;
+  std::uint64_t count = 0;
+  std::jthread calls([&](const std::stop_token& enough) {
+    for (; !enough.stop_requested(); ++count) EXPECT_TRUE(kernel.call(numbered(count)));
   });
   const json::array events = record("0.5");
-  enough = true;
-  const std::uint64_t count = calls.get();
+  calls = {};
   std::map<std::string, int> begins;
   for (const json::value& event : events)
     if (event.at("ph").as_string() == "b" && event.at("name").as_string().starts_with("message "))

@@ -1,7 +1,10 @@
 // What an idle slice does where it has a clock: it yields its core, and leaves when its time is up.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -17,8 +20,23 @@ namespace {
 using namespace std::chrono_literals;
 using ringkernel::testing::ExecutorArena;
 
+/// Made by threads that are not the test's.
+std::atomic<uint64_t> yields{0};
+
+}  // namespace
+
+/// Takes the place of the C library's: whether a yield lets anybody else run is the scheduler's
+/// choice, whether there is one is the slice's.
+extern "C" int sched_yield() noexcept {
+  // relaxed: a count
+  if (gettid() != getpid()) yields.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
+
+namespace {
+
 constexpr uint32_t never_by_polls = 0xffffffffu;
-constexpr auto long_wait = 60s;
+constexpr auto long_wait = 30s;
 
 class IdleSlice : public ::testing::TestWithParam<const char*> {
  protected:
@@ -80,80 +98,101 @@ TEST_P(IdleSlice, SaysOnWhichCoreItRuns) {
 INSTANTIATE_TEST_SUITE_P(Backends, IdleSlice, ::testing::Values("native", "opencl"),
                          [](const auto& suite) { return std::string(suite.param); });
 
-enum class Turn : uint8_t { yield, hand_over, hand_another_core_over };
+/// A slice of the native backend, in a thread of its own that nothing else lets yield.
+class YieldingSlice : public ::testing::Test {
+ protected:
+  /// A slice parks after so many polls.
+  explicit YieldingSlice(uint32_t idle_polls_max = never_by_polls)
+      : arena_(device_.state()->arena, idle_polls_max) {}
 
-Device open_native() {
-  return find_backend("native")
-      ->open(0, {.struct_bytes = 0,
-                 .executors_max = 1,
-                 .arena_bytes = ExecutorArena::bytes,
-                 .transfer = RK_TRANSFER_ZERO_COPY,
-                 .work_groups = 1,
-                 .test_anew = 0})
-      .value();
-}
+  void TearDown() override { arena_.stop(); }
 
-/// How many polls a slice on the core of this thread makes each time that the thread yields.
-double polls_a_turn(uint64_t spin_ns, Turn turn = Turn::yield) {
-  const testing::OnOneCore one_core;
-  Device device = open_native();
-  ExecutorArena arena(device.state()->arena, never_by_polls);
-  arena.set_idle_ns(0, spin_ns);
-  Executor executor = device.create_executor("echo", ExecutorArena::executor_offset).value();
-  EXPECT_TRUE(executor.launch(1));
-  while (arena.polls() == 0) sched_yield();
-  constexpr int turns = 50;
-  const uint64_t before = arena.polls();
-  for (int i = 0; i < turns; ++i) {
-    if (turn != Turn::yield) arena.hand_over(arena.core() + (turn == Turn::hand_over ? 0 : 1));
-    sched_yield();
+  /// How often a slice yields until it parks.
+  uint64_t yields_of_slice(uint32_t slice) {
+    const uint64_t before = yields;
+    EXPECT_TRUE(executor_.launch(slice));
+    EXPECT_TRUE(executor_.wait(long_wait));
+    return yields - before;
   }
-  EXPECT_EQ(arena.core(), static_cast<uint32_t>(sched_getcpu()) + 1);
-  const auto polls = static_cast<double>(arena.polls() - before);
-  arena.stop();
-  EXPECT_TRUE(executor.wait(long_wait));
-  return polls / turns;
-}
-
-TEST(IdleSliceOnASharedCore, GivesItAwayAfterItsSpins) {
-  // One that spins keeps the core until the scheduler takes it away.
-  EXPECT_LT(polls_a_turn(0) * 20, polls_a_turn(UINT64_MAX));
-}
-
-TEST(IdleSliceOnASharedCore, GivesItBackToWhomItHasItFrom) {
-  EXPECT_LT(polls_a_turn(UINT64_MAX, Turn::hand_over) * 20, polls_a_turn(UINT64_MAX));
-}
-
-TEST(IdleSliceOnASharedCore, KeepsItWhenAnotherOneIsHandedOver) {
-  EXPECT_LT(polls_a_turn(UINT64_MAX, Turn::hand_over) * 20,
-            polls_a_turn(UINT64_MAX, Turn::hand_another_core_over));
-}
-
-/// How many of 50 slices, which would park after a few microseconds, have begun and not parked when
-/// the thread that launched them and yielded has its core again.
-int slices_seen_running(bool hand_over) {
-  const testing::OnOneCore one_core;
-  Device device = open_native();
-  ExecutorArena arena(device.state()->arena, never_by_polls);
-  arena.set_idle_ns(1, UINT64_MAX);
-  Executor executor = device.create_executor("echo", ExecutorArena::executor_offset).value();
-  int seen = 0;
-  for (uint32_t slice = 1; slice <= 50; ++slice) {
-    if (hand_over) arena.hand_over(static_cast<uint32_t>(sched_getcpu()) + 1);
-    EXPECT_TRUE(executor.launch(slice));
-    while (arena.running_slice() != slice) sched_yield();
-    seen += arena.parked_slice() != slice ? 1 : 0;
-    EXPECT_TRUE(executor.wait(long_wait));
+  template <class Condition>
+  static bool await(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + long_wait;
+    while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    return condition();
   }
-  return seen;
+  /// Until the slice has looked at the host's words again.
+  void await_look() {
+    EXPECT_TRUE(await([this, before = arena_.polls()] { return arena_.polls() > before + 1024; }));
+  }
+  void start() {
+    arena_.set_idle_ns(0, UINT64_MAX);
+    ASSERT_TRUE(executor_.launch(1));
+    await_look();
+    ASSERT_EQ(yields, yields_before_);
+  }
+  void stop() {
+    await_look();
+    arena_.stop();
+    EXPECT_TRUE(executor_.wait(long_wait));
+  }
+
+  Device device_ = find_backend("native")
+                       ->open(0, {.struct_bytes = 0,
+                                  .executors_max = 1,
+                                  .arena_bytes = ExecutorArena::bytes,
+                                  .transfer = RK_TRANSFER_ZERO_COPY,
+                                  .work_groups = 1,
+                                  .test_anew = 0})
+                       .value();
+  ExecutorArena arena_;
+  Executor executor_ = device_.create_executor("echo", ExecutorArena::executor_offset).value();
+  const uint64_t yields_before_ = yields;
+};
+
+class ParkingSlice : public YieldingSlice {
+ protected:
+  static constexpr uint32_t polls = 20'000;
+  ParkingSlice() : YieldingSlice(polls) {}
+
+  const testing::OnOneCore one_core_;  // which slices are known to run on
+};
+
+TEST_F(ParkingSlice, YieldsAgainAndAgainAfterItsSpins) {
+  arena_.set_idle_ns(0, 0);
+  EXPECT_GT(yields_of_slice(1), polls / 20);
+  arena_.set_idle_ns(0, UINT64_MAX);
+  EXPECT_EQ(yields_of_slice(2), 0u);
 }
 
-TEST(IdleSliceOnASharedCore, GivesItBackIfItWasHandedOverBeforeTheSliceBegan) {
-  // A slice's yield may come to nothing, since the scheduler chooses who is next.
-  int surplus = 0;
-  for (int round = 0; round < 20 && surplus <= 25; ++round)
-    surplus += slices_seen_running(true) - slices_seen_running(false);
-  EXPECT_GT(surplus, 25);
+TEST_F(ParkingSlice, YieldsIfItsCoreWasHandedOverBeforeItBegan) {
+  arena_.set_idle_ns(0, UINT64_MAX);
+  const auto here = static_cast<uint32_t>(sched_getcpu()) + 1;
+  EXPECT_EQ(yields_of_slice(1), 0u);
+  for (uint32_t slice = 2; slice <= 50; ++slice) {
+    arena_.hand_over(here);
+    EXPECT_EQ(yields_of_slice(slice), 1u);
+  }
+}
+
+TEST_F(YieldingSlice, YieldsOnceWhenItsCoreIsHandedOver) {
+  start();
+  constexpr uint64_t times = 50;
+  for (uint64_t i = 1; i <= times; ++i) {
+    arena_.hand_over(arena_.core());
+    ASSERT_TRUE(await([&] { return yields == yields_before_ + i; })) << i;
+  }
+  stop();
+  EXPECT_EQ(yields, yields_before_ + times);
+}
+
+TEST_F(YieldingSlice, KeepsItsCoreWhenAnotherOneIsHandedOver) {
+  start();
+  for (int i = 0; i < 50; ++i) {
+    arena_.hand_over(arena_.core() + 1);
+    await_look();
+  }
+  stop();
+  EXPECT_EQ(yields, yields_before_);
 }
 
 }  // namespace
