@@ -5,14 +5,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "end_signal.hpp"
 #include "render.hpp"
 #include "telemetry/folder.hpp"
 #include "telemetry/prometheus.hpp"
@@ -23,6 +26,8 @@
 namespace telemetry = ringkernel::telemetry;
 
 namespace {
+
+using Roots = std::vector<std::filesystem::path>;
 
 constexpr const char* clear_screen = "\x1b[H\x1b[2J";
 constexpr int usage_error = 64;  // beyond those that tell the health
@@ -111,20 +116,27 @@ void add_views(CLI::App& app, View& view) {
   app.add_flag("--prometheus", view.as_prometheus, "Print Prometheus' text format")->excludes(json);
 }
 
-/// Records, and writes the file. Exit code: 0, 2 there is no runtime, 74 the file cannot be
+/// Records until the time is up or a signal comes, and writes the file. Exit code: 0, 1 a file
+/// cannot be read, 2 there is no runtime, 3 one is of another version, 74 the trace cannot be
 /// written.
-int record_trace(const View& view, const std::string& root) {
+int record_trace(const View& view, const Roots& roots) {
   constexpr auto pause = std::chrono::milliseconds(20);  // in which no runtime traces 8192 events
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(view.trace_s);
+  rkstat::note_end_signals();
   rkstat::TraceRecorder recorder(view.trace_file);
-  bool is_written = recorder.look(root);
-  while (is_written && std::chrono::steady_clock::now() < end) {
+  bool is_written = recorder.look(roots);
+  while (is_written && !rkstat::is_end_wanted() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(pause);
-    is_written = recorder.look(root);
+    is_written = recorder.look(roots);
+  }
+  int exit_code = 0;
+  for (const auto& [path, error] : recorder.unreadable()) {
+    fmt::print(stderr, "rkstat: {}\n", error.detail);
+    exit_code = std::max(exit_code, error == ringkernel::Errc::protocol_mismatch ? 3 : 1);
   }
   if (recorder.runtimes() == 0) {
-    fmt::print(stderr, "rkstat: no runtime\n");
-    return 2;
+    if (exit_code == 0) fmt::print(stderr, "rkstat: no runtime\n");
+    return exit_code == 0 ? 2 : exit_code;
   }
   if (!is_written || !recorder.finish()) {
     fmt::print(stderr, "rkstat: '{}' cannot be written: {}\n", view.trace_file,
@@ -133,26 +145,56 @@ int record_trace(const View& view, const std::string& root) {
   }
   fmt::print("{} events of {} runtimes in '{}'; {} came too fast to be kept\n", recorder.events(),
              recorder.runtimes(), view.trace_file, recorder.missed());
-  return 0;
+  return exit_code;
+}
+
+/// What others chose is shown to people without what a terminal would obey.
+void make_printable(rkstat::Readings& readings) {
+  const auto clean = [](std::string& text) {
+    for (char& byte : text)
+      if (static_cast<unsigned char>(byte) < ' ' || byte == 0x7f) byte = '?';
+  };
+  for (telemetry::Reading& reading : readings) {
+    clean(reading.name);
+    clean(reading.problem);
+    if (reading.runtime) clean(reading.runtime->metrics.device);
+    for (telemetry::KernelReading& kernel : reading.kernels) {
+      clean(kernel.metrics.id);
+      clean(kernel.metrics.program);
+    }
+    for (ringkernel::ErrorRecord& error : reading.errors) {
+      clean(error.kernel);
+      clean(error.text);
+    }
+  }
+}
+
+rkstat::Readings look(const View& view, const Roots& roots) {
+  rkstat::Readings readings = telemetry::read_all(roots);
+  if (view.is_for_people()) make_printable(readings);
+  return readings;
 }
 
 }  // namespace
 
 int main(int argument_count, char** arguments) {
   CLI::App app("Shows what the RingKernel runtimes of this user are doing");
-  std::string root = telemetry::telemetry_root().string();
+  Roots roots;
   double interval_s = 0.3;
   double watch_s = 0;
   View view;
-  app.add_option("--root", root, "Folder of the counters files")->capture_default_str();
+  app.add_option("--root", roots, "Folder of the counters files; default: all of this user's")
+      ->expected(1);
   app.add_option("--interval", interval_s,
-                 "Seconds between the two looks that rates are of; 0: none")
+                 "Seconds between the two looks that rates are of; 0: none. No rate is shown of a "
+                 "runtime that publishes nothing in between")
       ->check(CLI::Range(0.0, 60.0))
       ->capture_default_str();
   app.add_option("--watch", watch_s, "Go on, with a look every so many seconds")
       ->check(CLI::Range(0.1, 3600.0));
   add_views(app, view);
   CLI11_PARSE(app, argument_count, arguments);
+  if (roots.empty()) roots = telemetry::telemetry_roots();
   if (view.as_json || view.as_prometheus) {
     if (!app.get_subcommands().empty()) {
       fmt::print(stderr, "rkstat: --json and --prometheus show everything: without a command\n");
@@ -162,25 +204,25 @@ int main(int argument_count, char** arguments) {
   }
 
   if (view.kind == View::Kind::top) {
-    const rkstat::TopEnd end = rkstat::run_top(root, std::chrono::duration<double>(view.top_s));
+    const rkstat::TopEnd end = rkstat::run_top(roots, std::chrono::duration<double>(view.top_s));
     if (!end.problem.empty()) fmt::print(stderr, "rkstat: {}\n", end.problem);
     return end.exit_code;
   }
-  if (view.kind == View::Kind::trace) return record_trace(view, root);
+  if (view.kind == View::Kind::trace) return record_trace(view, roots);
 
   rkstat::Readings before;
   if (interval_s > 0 && view.has_rates()) {
-    before = telemetry::read_all(root);
+    before = look(view, roots);
     std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
   }
-  rkstat::Readings now = telemetry::read_all(root);
+  rkstat::Readings now = look(view, roots);
   while (watch_s > 0) {
     if (view.is_for_people() && isatty(STDOUT_FILENO) != 0) fmt::print("{}", clear_screen);
     print(view, now, before);
     if (std::ferror(stdout) != 0) break;  // nobody reads any more
     std::this_thread::sleep_for(std::chrono::duration<double>(watch_s));
     before = std::move(now);
-    now = telemetry::read_all(root);
+    now = look(view, roots);
   }
   print(view, now, before);
   return telemetry::exit_code(now);

@@ -3,7 +3,6 @@
 #include <curses.h>
 #include <langinfo.h>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "end_signal.hpp"
 #include "top_model.hpp"
 #include "top_screen.hpp"
 
@@ -27,10 +27,6 @@ using std::chrono::steady_clock;
 
 constexpr int escape = 27;
 constexpr int no_terminal = 64;
-
-volatile sig_atomic_t end_wanted = 0;
-
-extern "C" void want_end(int) { end_wanted = 1; }
 
 /// The terminal, in curses' hands until the object goes.
 class Terminal {
@@ -148,12 +144,6 @@ bool obey(TopModel& model, int key) {
   return true;
 }
 
-void end_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = want_end;  // without SA_RESTART: it interrupts the wait for a key
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
-}
-
 /// The terminal has been closed: it answers at once, for ever.
 bool is_gone() {
   pollfd terminal{STDIN_FILENO, 0, 0};
@@ -161,14 +151,14 @@ bool is_gone() {
 }
 
 /// Until its user or a signal ends it.
-void follow(const Terminal& terminal, const std::filesystem::path& root,
+void follow(const Terminal& terminal, const std::vector<std::filesystem::path>& roots,
             std::chrono::duration<double> delay, bool is_utf8) {
   TopModel model;
   steady_clock::time_point next_look = steady_clock::now();
-  while (end_wanted == 0) {
+  while (!is_end_wanted()) {
     const auto now = steady_clock::now();
     if (now >= next_look) {
-      if (!model.is_paused) model.look(ringkernel::telemetry::read_all(root));
+      if (!model.is_paused) model.look(ringkernel::telemetry::read_all(roots));
       next_look = now + std::chrono::duration_cast<steady_clock::duration>(delay);
     }
     terminal.draw(model, is_utf8);
@@ -182,7 +172,8 @@ void follow(const Terminal& terminal, const std::filesystem::path& root,
 
 }  // namespace
 
-TopEnd run_top(const std::filesystem::path& root, std::chrono::duration<double> delay) {
+TopEnd run_top(const std::vector<std::filesystem::path>& roots,
+               std::chrono::duration<double> delay) {
   if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)
     return {no_terminal, "top needs a terminal; try rkstat --watch 1"};
   std::setlocale(LC_ALL, "");
@@ -197,8 +188,8 @@ TopEnd run_top(const std::filesystem::path& root, std::chrono::duration<double> 
                              "' ($TERM) is not known; try rkstat --watch 1"};
   }
   const Terminal terminal(screen);
-  end_on_signals();
-  follow(terminal, root, delay, is_utf8);
+  note_end_signals();
+  follow(terminal, roots, delay, is_utf8);
   return {};
 }
 

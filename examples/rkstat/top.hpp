@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace rkstat {
 
@@ -15,7 +16,8 @@ struct TopEnd {
   std::string problem;
 };
 
-[[nodiscard]] TopEnd run_top(const std::filesystem::path& root,
+/// Of the runtimes below each of the folders.
+[[nodiscard]] TopEnd run_top(const std::vector<std::filesystem::path>& roots,
                              std::chrono::duration<double> delay);
 
 }  // namespace rkstat

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "telemetry/folder.hpp"
@@ -147,14 +148,20 @@ TraceRecorder::TraceRecorder(std::filesystem::path path) : path_(std::move(path)
 
 TraceRecorder::~TraceRecorder() = default;
 
-bool TraceRecorder::look(const std::filesystem::path& root) {
-  find_sources(root);
-  for (auto& [path, source] : sources_) {  // also those whose files are gone
+bool TraceRecorder::look(const std::vector<std::filesystem::path>& roots) {
+  for (const std::filesystem::path& root : roots) find_sources(root);
+  for (auto entry = sources_.begin(); entry != sources_.end();) {
+    Source& source = entry->second;
+    // Looked for first: what was traced before the file went is there.
+    std::error_code ignored;
+    const bool is_gone = !std::filesystem::exists(entry->first, ignored);
     const std::uint64_t expected = source.next;
     const std::vector<rk::TraceEvent> events = source.reader.trace(source.next);
-    if (expected != 0) source.lost += source.next - expected - events.size();
+    if (expected != 0) missed_ += source.next - expected - events.size();
     events_ += events.size();
     for (const rk::TraceEvent& event : events) source.process->add(event);
+    if (is_gone) finish(source);
+    entry = is_gone ? sources_.erase(entry) : std::next(entry);
   }
   return write();
 }
@@ -163,15 +170,33 @@ void TraceRecorder::find_sources(const std::filesystem::path& root) {
   for (const std::filesystem::path& path : rk::telemetry::counters_files(root)) {
     if (sources_.contains(path)) continue;
     auto reader = rk::telemetry::CountersReader::open(path);
-    if (!reader) continue;
-    text_ += sources_.empty() ? R"({"displayTimeUnit":"ns","traceEvents":[)" : ",\n";
-    auto process = std::make_unique<TraceProcess>(
-        text_, sources_.size() + 1, rk::telemetry::name_of(path), reader->heartbeat_ns());
+    if (!reader) {
+      std::error_code ignored;
+      if (std::filesystem::exists(path, ignored))
+        unreadable_.insert_or_assign(path, reader.error());
+      continue;
+    }
+    unreadable_.erase(path);  // it was only being made
+    text_ += ++runtimes_ == 1 ? R"({"displayTimeUnit":"ns","traceEvents":[)" : ",\n";
+    auto process = std::make_unique<TraceProcess>(text_, runtimes_, rk::telemetry::name_of(path),
+                                                  reader->heartbeat_ns());
     const std::uint64_t missed = reader->trace_missed();
     sources_.emplace(path, Source{.reader = std::move(*reader),
                                   .process = std::move(process),
                                   .missed_before = missed});
   }
+}
+
+void TraceRecorder::finish(Source& source) {
+  for (const auto& kernel : source.reader.kernels()) source.process->add_last(kernel.metrics);
+  source.process->close(source.reader.heartbeat_ns());
+  missed_ += source.reader.trace_missed() - source.missed_before;
+}
+
+bool TraceRecorder::finish() {
+  for (auto& [path, source] : sources_) finish(source);
+  text_ += "]}\n";
+  return write();
 }
 
 bool TraceRecorder::write() {
@@ -180,22 +205,6 @@ bool TraceRecorder::write() {
   file_ << text_ << std::flush;
   text_.clear();
   return static_cast<bool>(file_);
-}
-
-bool TraceRecorder::finish() {
-  for (auto& [path, source] : sources_) {
-    for (const auto& kernel : source.reader.kernels()) source.process->add_last(kernel.metrics);
-    source.process->close(source.reader.heartbeat_ns());
-  }
-  text_ += "]}\n";
-  return write();
-}
-
-std::uint64_t TraceRecorder::missed() const {
-  std::uint64_t missed = 0;
-  for (const auto& [path, source] : sources_)
-    missed += source.lost + source.reader.trace_missed() - source.missed_before;
-  return missed;
 }
 
 }  // namespace rkstat

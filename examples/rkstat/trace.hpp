@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "telemetry/counters_reader.hpp"
 
@@ -28,34 +29,41 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
   TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-  /// Looks at every counters file below `root`. False if the file cannot be written: `errno` says
-  /// why, and nothing more is.
-  [[nodiscard]] bool look(const std::filesystem::path& root);
+  /// Looks at every counters file below the folders. False if the file cannot be written: `errno`
+  /// says why, and nothing more is.
+  [[nodiscard]] bool look(const std::vector<std::filesystem::path>& roots);
   /// Ends the file. False as above.
   [[nodiscard]] bool finish();
 
-  [[nodiscard]] std::size_t runtimes() const { return sources_.size(); }
+  [[nodiscard]] std::size_t runtimes() const { return runtimes_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
-  /// Events that came while they could not be kept, since the first look.
-  [[nodiscard]] std::uint64_t missed() const;
+  /// Events that came while they could not be kept, since the first look. After finish().
+  [[nodiscard]] std::uint64_t missed() const { return missed_; }
+  /// Counters files of which nothing is in the trace, and why.
+  [[nodiscard]] const std::map<std::filesystem::path, ringkernel::Error>& unreadable() const {
+    return unreadable_;
+  }
 
  private:
   struct Source {
     ringkernel::telemetry::CountersReader reader;
     std::unique_ptr<TraceProcess> process;
     std::uint64_t next = 0;  // place of the event that comes next
-    std::uint64_t lost = 0;  // events that were overwritten between two looks
     std::uint64_t missed_before = 0;
   };
 
   void find_sources(const std::filesystem::path& root);
+  void finish(Source& source);
   [[nodiscard]] bool write();
 
   const std::filesystem::path path_;
   std::ofstream file_;
-  std::string text_;  // to be written next
-  std::map<std::filesystem::path, Source> sources_;
+  std::string text_;                                 // to be written next
+  std::map<std::filesystem::path, Source> sources_;  // whose files are there
+  std::map<std::filesystem::path, ringkernel::Error> unreadable_;
+  std::size_t runtimes_ = 0;
   std::uint64_t events_ = 0;
+  std::uint64_t missed_ = 0;
 };
 
 }  // namespace rkstat

@@ -1,5 +1,6 @@
 #include "runtime/publisher.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "ringkernel/limits.hpp"
@@ -10,9 +11,9 @@ namespace ringkernel::detail {
 
 Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
                                                      std::chrono::nanoseconds period) {
-  const std::filesystem::path root = telemetry::telemetry_root();
+  const std::filesystem::path root = telemetry::telemetry_roots().front();
   RK_TRY(folder, telemetry::make_process_folder(root));
-  telemetry::remove_dead_files(root);
+  telemetry::remove_dead_files(root, telemetry::monotonic_ns());
   RK_TRY(writer, telemetry::CountersWriter::create(folder, period));
   return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(writer)));
 }
@@ -99,10 +100,11 @@ void Publisher::publish_errors() {
   if (seen.resets != errors_seen_.resets) {
     for (std::uint32_t place = 0; place < error_counts_.size(); ++place)
       is_stored &= writer_->store(place, ErrorRecord());
-    error_counts_.clear();
+    std::ranges::fill(error_counts_, 0);
   }
   const std::vector<ErrorRecord> errors = runtime_.errors().records();
-  error_counts_.resize(errors.size(), 0);
+  // Never fewer: a reset since the look above leaves places that the next round has to empty.
+  error_counts_.resize(std::max(error_counts_.size(), errors.size()), 0);
   for (std::uint32_t place = 0; place < errors.size(); ++place) {
     if (error_counts_[place] == errors[place].count) continue;
     if (writer_->store(place, errors[place]))

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -41,10 +42,15 @@ Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
   const auto system_failure = [&] {
     return failure(Errc::backend_unavailable, std::generic_category().message(errno));
   };
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not to wait for whoever writes, where it is a pipe.
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return system_failure();
   struct stat what {};
   if (fstat(file.get(), &what) != 0) return system_failure();
+  if (!S_ISREG(what.st_mode)) return failure(Errc::bad_record, "no counters file");
+  // Who owns it can cut it off while it is mapped, which ends whoever looks then.
+  if (what.st_uid != geteuid() && geteuid() != 0)
+    return failure(Errc::backend_unavailable, "another user's");
   constexpr const char* truncated = "truncated, or no counters file";
   // The words up to the version are where every version has them.
   constexpr std::size_t needed = offsetof(CountersFile, record_bytes);

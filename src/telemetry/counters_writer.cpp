@@ -2,15 +2,18 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <system_error>
 
+#include "telemetry/counters_reader.hpp"
 #include "telemetry/process.hpp"
 
 namespace ringkernel::telemetry {
@@ -27,8 +30,10 @@ void put(char (&field)[bytes], const std::string& text) {
 
 /// Makes the bytes be there: a hole that the file system cannot fill would end the process when it
 /// is written to.
+/// False, and `errno` says why, if there is no room.
 bool fill_hole(int file, std::size_t offset, std::size_t bytes) {
-  return posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
+  errno = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  return errno == 0;
 }
 
 Error failure(const fs::path& path, int error) {
@@ -36,10 +41,20 @@ Error failure(const fs::path& path, int error) {
           "telemetry: '" + path.string() + "': " + std::generic_category().message(error)};
 }
 
+/// The runtimes of this process make and remove its folder one at a time.
+std::mutex folder_mutex;
+
+/// A name that nobody uses. A process that had this id before may have left files, which go; in
+/// another container one may have it now.
 fs::path next_path(const fs::path& folder) {
-  static std::atomic<std::uint32_t> files{0};
-  const std::uint32_t number = files.fetch_add(1, std::memory_order_relaxed) + 1;  // unique
-  return folder / (file_prefix + std::to_string(number) + file_suffix);
+  static std::uint32_t files = 0;  // guarded by folder_mutex
+  for (;;) {
+    fs::path path = folder / (file_prefix + std::to_string(++files) + file_suffix);
+    const auto other = CountersReader::open(path);
+    if (other && !other->is_silent(monotonic_ns())) continue;
+    unlink(path.c_str());
+    return path;
+  }
 }
 
 }  // namespace
@@ -51,8 +66,9 @@ std::uint64_t monotonic_ns() noexcept {
 
 Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& folder,
                                                                std::chrono::nanoseconds period) {
+  const std::lock_guard lock(folder_mutex);
+  mkdir(folder.c_str(), S_IRWXU);  // again, if it has gone with another runtime
   fs::path path = next_path(folder);
-  unlink(path.c_str());  // of a process that had this id before
   File file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file) return failure(path, errno);
   void* memory = MAP_FAILED;
@@ -60,7 +76,7 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
       fill_hole(file.get(), 0, offsetof(CountersFile, errors)))
     memory = mmap(nullptr, sizeof(CountersFile), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) {
-    const int error = errno != 0 ? errno : ENOSPC;
+    const int error = errno;
     unlink(path.c_str());
     return failure(path, error);
   }
@@ -82,6 +98,7 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
 }
 
 CountersWriter::~CountersWriter() {
+  const std::lock_guard lock(folder_mutex);
   unlink(path_.c_str());
   rmdir(path_.parent_path().c_str());  // if it was the last one
   munmap(counters_, sizeof(CountersFile));

@@ -45,14 +45,14 @@ bool is_counters_file(const fs::path& path) {
 /// Somebody may want to know what a process died of. But one that dies again and again leaves a
 /// file each time, in memory.
 constexpr std::size_t dead_files_max = 16;
-constexpr auto dead_files_age_max = std::chrono::hours(24);
+constexpr std::chrono::nanoseconds dead_files_age_max = std::chrono::hours(24);
 
 struct DeadFile {
   fs::path path;
   std::uint64_t heartbeat_ns = 0;
 };
 
-bool is_old(const fs::path& path) {
+bool was_made_long_ago(const fs::path& path) {
   std::error_code failed;
   const auto made = fs::last_write_time(path, failed);
   return !failed && fs::file_time_type::clock::now() - made >= dead_files_age_max;
@@ -72,11 +72,13 @@ void remove_file(const fs::path& path) {
 
 }  // namespace
 
-fs::path telemetry_root() {
+std::vector<fs::path> telemetry_roots() {
+  std::vector<fs::path> roots;
   const char* const runtime_folder = std::getenv("XDG_RUNTIME_DIR");
   if (runtime_folder != nullptr && *runtime_folder == '/')
-    return fs::path(runtime_folder) / "ringkernel";
-  return "/dev/shm/ringkernel-" + std::to_string(geteuid());
+    roots.push_back(fs::path(runtime_folder) / "ringkernel");
+  roots.emplace_back("/dev/shm/ringkernel-" + std::to_string(geteuid()));
+  return roots;
 }
 
 Result<fs::path> make_process_folder(const fs::path& root) {
@@ -96,21 +98,22 @@ std::vector<fs::path> counters_files(const fs::path& root) {
   return files;
 }
 
-void remove_dead_files(const fs::path& root) {
-  const std::uint64_t now_ns = monotonic_ns();
+void remove_dead_files(const fs::path& root, std::uint64_t now_ns) {
   std::vector<DeadFile> dead;
   for (const fs::path& path : counters_files(root)) {
     const auto reader = CountersReader::open(path);
     if (!reader) {  // another version's, perhaps of a process that runs, or only being made
-      if (is_old(path) && !has_process(path)) remove_file(path);
+      if (was_made_long_ago(path) && !has_process(path)) remove_file(path);
       continue;
     }
     // A process that is not known here may be another container's: it still publishes.
     if (is_running(reader->process()) || !reader->is_silent(now_ns)) continue;
-    if (is_old(path))
+    // Not by the file's times, which stores to mapped memory do not change.
+    const std::uint64_t heartbeat_ns = reader->heartbeat_ns();
+    if (std::chrono::nanoseconds(now_ns - std::min(now_ns, heartbeat_ns)) >= dead_files_age_max)
       remove_file(path);
     else
-      dead.push_back({path, reader->heartbeat_ns()});
+      dead.push_back({path, heartbeat_ns});
   }
   std::ranges::sort(dead, std::ranges::greater(), &DeadFile::heartbeat_ns);
   for (std::size_t i = dead_files_max; i < dead.size(); ++i) remove_file(dead[i].path);

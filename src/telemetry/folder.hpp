@@ -4,6 +4,7 @@
 /// Threading: any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -12,8 +13,9 @@
 
 namespace ringkernel::telemetry {
 
-/// The folder above those of the processes; it need not exist.
-[[nodiscard]] std::filesystem::path telemetry_root();
+/// The folders above those of the processes, which need not exist: the first is this process's, in
+/// the others may be those of the user's services that have other environments.
+[[nodiscard]] std::vector<std::filesystem::path> telemetry_roots();
 
 /// This process's own folder, made with mode 0700, as is the one above it.
 /// Errc::backend_unavailable with the path and the reason, also where it is not this user's alone.
@@ -23,7 +25,8 @@ namespace ringkernel::telemetry {
 [[nodiscard]] std::vector<std::filesystem::path> counters_files(const std::filesystem::path& root);
 
 /// Removes what processes left behind that ended: all but the 16 that were alive last, and those
-/// made more than a day ago. Files that are not understood, after a day.
-void remove_dead_files(const std::filesystem::path& root);
+/// that were so more than a day before `now_ns` (CLOCK_MONOTONIC). Files that are not understood, a
+/// day after they were made.
+void remove_dead_files(const std::filesystem::path& root, std::uint64_t now_ns);
 
 }  // namespace ringkernel::telemetry

@@ -47,7 +47,7 @@ Reading read(const std::filesystem::path& path) {
   reading.runtime = reader->runtime();
   for (PublishedKernel& kernel : reader->kernels()) {
     std::shared_ptr<const Histogram> latency = reader->latency(kernel);
-    reading.kernels.push_back({std::move(kernel), std::move(latency)});
+    reading.kernels.push_back({std::move(kernel), std::move(latency), reading.heartbeat_ns});
   }
   reading.errors = reader->errors();
   std::ranges::sort(reading.kernels, {},
@@ -64,13 +64,15 @@ Reading read(const std::filesystem::path& path) {
   return reading;
 }
 
-std::vector<Reading> read_all(const std::filesystem::path& root) {
+std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots) {
   std::vector<Reading> readings;
-  for (const std::filesystem::path& path : counters_files(root)) {
-    Reading reading = read(path);
-    // One that ended between the listing and the look has removed its file.
-    if (reading.health == Health::unreadable && !std::filesystem::exists(path)) continue;
-    readings.push_back(std::move(reading));
+  for (const std::filesystem::path& root : roots) {
+    for (const std::filesystem::path& path : counters_files(root)) {
+      Reading reading = read(path);
+      // One that ended between the listing and the look has removed its file.
+      if (reading.health == Health::unreadable && !std::filesystem::exists(path)) continue;
+      readings.push_back(std::move(reading));
+    }
   }
   return readings;
 }
@@ -91,13 +93,15 @@ bool is_known(const KernelMetrics& kernel, LatencySummary KernelMetrics::*hop) {
 
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
   const KernelReading* const found = earlier(now, before);
-  if (found == nullptr) return std::nullopt;
+  if (found == nullptr || now.heartbeat_ns == found->heartbeat_ns) return std::nullopt;
   // Fewer than before: they began anew in between.
   const std::uint64_t all = now.metrics.messages_out;
   const std::uint64_t earlier_ones = found->metrics.messages_out;
   const std::uint64_t messages = all < earlier_ones ? all : all - earlier_ones;
-  // One that rests is not published, and nothing had happened when the others were.
-  const std::uint64_t since_ns = std::max(found->published_ns, before->heartbeat_ns);
+  // One that rests is not published: nothing had happened yet when the last round of publications
+  // began, with the runtime's.
+  const std::uint64_t round_ns = before->runtime ? before->runtime->published_ns : 0;
+  const std::uint64_t since_ns = std::max(found->published_ns, round_ns);
   if (now.published_ns <= since_ns) return 0.0;
   return static_cast<double>(messages) * 1e9 / static_cast<double>(now.published_ns - since_ns);
 }

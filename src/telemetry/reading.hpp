@@ -18,6 +18,7 @@ namespace ringkernel::telemetry {
 
 struct KernelReading : PublishedKernel {
   std::shared_ptr<const Histogram> latency;  ///< nullptr: it was gone by then
+  std::uint64_t heartbeat_ns = 0;            ///< its runtime's
 };
 
 enum class Health : std::uint8_t {
@@ -48,18 +49,20 @@ struct Reading {
 /// One that cannot be read says why.
 [[nodiscard]] Reading read(const std::filesystem::path& counters_file);
 
-/// In order of their names.
-[[nodiscard]] std::vector<Reading> read_all(const std::filesystem::path& root);
+/// Those below each of the folders, in order of their names.
+[[nodiscard]] std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots);
 
 /// False for the parts of the hop `device` that no message has: its clock is unknown, or nothing
 /// was measured yet.
 [[nodiscard]] bool is_known(const KernelMetrics& kernel, LatencySummary KernelMetrics::*hop);
 
-/// Replies a second between two readings; nothing without an earlier one.
+/// Replies a second between two readings; nothing without an earlier one, or if nothing was
+/// published in between.
 [[nodiscard]] std::optional<double> messages_per_second(const KernelReading& now,
                                                         const Reading* before);
 
-/// Of the messages between two readings; without an earlier one, of all.
+/// Of the messages between two readings, as far as they were published; without an earlier one, of
+/// all.
 [[nodiscard]] LatencySummary recent_latency(const KernelReading& now, const Reading* before);
 
 /// The moment that ages in a reading are reckoned from: now, or the last sign of life of the dead.

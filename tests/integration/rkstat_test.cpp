@@ -149,6 +149,33 @@ TEST_P(Rkstat, TellsTheHealthByItsExitCode) {
 }
 
 /// The service dies with messages in flight; its last state can be read, and says that it died.
+/// Of services without the variable that says where, too.
+TEST_P(Rkstat, ShowsEveryRuntimeOfTheUser) {
+  auto here = open_on(GetParam(), often()).value();
+  const testing::Variable none("XDG_RUNTIME_DIR", "");
+  auto elsewhere = open_on(GetParam(), often()).value();
+  const auto shown = testing::run_child({RK_RKSTAT, "--interval", "0"},
+                                        {{"XDG_RUNTIME_DIR", root().parent_path().string()}});
+  for (const RingKernelRuntime* const runtime : {&here, &elsewhere}) {
+    const std::filesystem::path file = runtime->metrics().telemetry_file;
+    const std::string number = file.stem().string().substr(std::string("runtime-").size());
+    EXPECT_THAT(shown.output, HasSubstr("runtime " + std::to_string(getpid()) + "/" + number));
+  }
+  EXPECT_TRUE(elsewhere.metrics().telemetry_file.starts_with("/dev/shm/"));
+}
+
+/// Names are not to be trusted: a terminal would obey them.
+TEST_P(Rkstat, ShowsNamesWithoutWhatTerminalsObey) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel evil = runtime.launch("evil\x1b[2J\nruntime", {.program = "echo"}).value();
+  std::string output;
+  ASSERT_TRUE(await([&] {
+    output = rkstat({"--interval", "0"}).output;
+    return output.find("evil") != std::string::npos;
+  }));
+  EXPECT_THAT(output, HasSubstr("evil?[2J?runtime"));
+}
+
 TEST_P(Rkstat, ShowsTheLastStateOfTheDead) {
   const auto died = run_child({RK_TELEMETRY_SERVICE, GetParam()}, {});
   ASSERT_EQ(died.exit_code, -1) << "killed: " << died.output;

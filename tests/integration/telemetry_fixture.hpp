@@ -31,8 +31,8 @@ class Publishing : public OnEachBackend {
   }
 
   [[nodiscard]] testing::ChildResult rkstat(std::vector<std::string> arguments = {}) const {
-    arguments.insert(arguments.begin(), RK_RKSTAT);
-    return testing::run_child(arguments, {{"XDG_RUNTIME_DIR", folder_.path().string()}});
+    arguments.insert(arguments.begin(), {RK_RKSTAT, "--root", root().string()});
+    return testing::run_child(arguments, {});
   }
   [[nodiscard]] boost::json::object rkstat_json() const {
     return boost::json::parse(rkstat({"--json"}).output).as_object();

@@ -304,9 +304,11 @@ TEST_P(Telemetry, RatesLeaveOutTheRestBefore) {
     return now.kernels[0].metrics.messages_out == 2;
   }));
   const double seconds =
-      static_cast<double>(now.kernels[0].published_ns - before.heartbeat_ns) / 1e9;
+      static_cast<double>(now.kernels[0].published_ns - before.runtime->published_ns) / 1e9;
   EXPECT_NEAR(telemetry::messages_per_second(now.kernels[0], &before).value_or(0), 1 / seconds,
               1e-6 / seconds);
+  EXPECT_EQ(telemetry::messages_per_second(now.kernels[0], &now), std::nullopt)
+      << "nothing was published since";
 }
 
 /// A kernel's slices are those of its executor, and the wake-ups its own.

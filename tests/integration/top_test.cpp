@@ -32,10 +32,9 @@ struct Size {
 class Top : public Publishing {
  protected:
   [[nodiscard]] std::unique_ptr<Terminal> top(Size size = {80, 24}) const {
-    return std::make_unique<Terminal>(std::vector<std::string>{RK_RKSTAT, "top", "--delay", "0.1"},
-                                      std::vector<std::pair<std::string, std::string>>{
-                                          {"XDG_RUNTIME_DIR", root().parent_path().string()}},
-                                      size.columns, size.rows);
+    return std::make_unique<Terminal>(
+        std::vector<std::string>{RK_RKSTAT, "--root", root().string(), "top", "--delay", "0.1"},
+        std::vector<std::pair<std::string, std::string>>{}, size.columns, size.rows);
   }
 
   /// The first words of the lines of the table.

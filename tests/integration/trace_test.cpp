@@ -1,5 +1,6 @@
 // rkstat trace: what happened, event by event.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <boost/json.hpp>
 #include <fstream>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "integration/telemetry_fixture.hpp"
+#include "support/terminal.hpp"
+#include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/folder.hpp"
 
@@ -176,6 +179,49 @@ TEST_P(Trace, OutlivesTheService) {
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(messages + CountersReader::open(files[0])->trace_missed(), 5u)
       << "the three that nobody received have no end";
+}
+
+/// What was recorded until then is a whole file.
+TEST_P(Trace, EndsWithASignal) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "a");
+  const std::string file = (root().parent_path() / "trace.json").string();
+  const testing::Terminal recorder(
+      {RK_RKSTAT, "--root", root().string(), "trace", "-o", file, "--for", "3600"}, {}, 80, 24);
+  ASSERT_TRUE(await([&] { return std::filesystem::exists(file); }));
+  recorder.signal(SIGINT);
+  json::value trace;
+  ASSERT_TRUE(await([&] {
+    std::ifstream stream(file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    boost::system::error_code failed;
+    trace = json::parse(text.str(), failed);
+    return !failed;
+  }));
+  EXPECT_GE(trace.at("traceEvents").as_array().size(), 2u);
+}
+
+TEST_P(Trace, TellsOfFilesOfOtherVersions) {
+  std::filesystem::create_directories(root() / "1");
+  std::filesystem::permissions(root(), std::filesystem::perms::owner_all);
+  std::fstream newer(root() / "1" / "runtime-1.counters", std::ios::binary | std::ios::out);
+  const telemetry::CountersFile* const none = nullptr;
+  const auto magic = telemetry::file_magic;
+  const auto version = decltype(none->version){telemetry::file_version + 1};
+  newer.seekp(offsetof(telemetry::CountersFile, magic));
+  newer.write(reinterpret_cast<const char*>(&magic), sizeof magic);
+  newer.seekp(offsetof(telemetry::CountersFile, version));
+  newer.write(reinterpret_cast<const char*>(&version), sizeof version);
+  newer.write(std::string(64, '\0').data(), 64);
+  newer.close();
+  const std::string file = (root().parent_path() / "trace.json").string();
+  const auto refused = rkstat({"trace", "-o", file, "--for", "0"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.output, HasSubstr("this tool reads version"));
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_EQ(rkstat({"trace", "-o", file, "--for", "0"}).exit_code, 3) << "the other one is there";
+  EXPECT_TRUE(std::filesystem::exists(file));
 }
 
 TEST_P(Trace, WithoutARuntimeThereIsNone) {

@@ -227,7 +227,7 @@ TEST_F(CountersFiles, OfRandomBytesDoNoHarm) {
 }
 
 TEST_F(CountersFiles, ThatCannotBeMadeAreAnErrorWithTheReason) {
-  const auto writer = CountersWriter::create(folder_.path() / "missing", 100ms);
+  const auto writer = CountersWriter::create(folder_.path() / "a" / "missing", 100ms);
   ASSERT_TRUE(writer.has_error());
   EXPECT_EQ(writer.error(), Errc::backend_unavailable);
   EXPECT_THAT(writer.error().detail,

@@ -36,11 +36,11 @@ TEST(TelemetryFolder, IsInTheRuntimeFolderOrInSharedMemory) {
   const fs::path fallback = "/dev/shm/ringkernel-" + std::to_string(geteuid());
   {
     const Variable variable("XDG_RUNTIME_DIR", "/run/user/4711");
-    EXPECT_EQ(telemetry_root(), "/run/user/4711/ringkernel");
+    EXPECT_THAT(telemetry_roots(), ElementsAre("/run/user/4711/ringkernel", fallback));
   }
   for (const char* const useless : {"", "relative"}) {
     const Variable variable("XDG_RUNTIME_DIR", useless);
-    EXPECT_EQ(telemetry_root(), fallback);
+    EXPECT_THAT(telemetry_roots(), ElementsAre(fallback));
   }
 }
 
@@ -84,9 +84,10 @@ TEST(TelemetryFolder, ListsCountersFilesOnly) {
                           folder.path() / "7" / "runtime-1.counters"));
 }
 
-/// A file in `root` whose process is gone, made so long ago, and published for the last time at
-/// `heartbeat_ns`.
-fs::path left_behind(const fs::path& root, std::chrono::hours ago, std::uint64_t heartbeat_ns = 1) {
+std::uint64_t ns(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
+
+/// A file in `root` whose process is gone, and published for the last time at that moment.
+fs::path left_behind(const fs::path& root, std::chrono::nanoseconds heartbeat) {
   int path_pipe[2];
   EXPECT_EQ(pipe(path_pipe), 0);
   const pid_t child = fork();
@@ -103,22 +104,22 @@ fs::path left_behind(const fs::path& root, std::chrono::hours ago, std::uint64_t
   close(path_pipe[0]);
   waitpid(child, nullptr, 0);
   const fs::path path = std::string(buffer, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  const std::uint64_t heartbeat_ns = ns(heartbeat);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(offsetof(CountersFile, heartbeat_ns));
   file.write(reinterpret_cast<const char*>(&heartbeat_ns), sizeof heartbeat_ns);
   file.close();
   EXPECT_TRUE(file);
-  fs::last_write_time(path, fs::file_time_type::clock::now() - ago);
   return path;
 }
 
 TEST(TelemetryFolder, KeepsTheLastOfThoseThatDied) {
   const TempFolder folder;
   std::vector<fs::path> files;
-  for (std::uint64_t heartbeat = 1; heartbeat <= 20; ++heartbeat)
-    files.push_back(left_behind(folder.path(), 0h, heartbeat * 7 % 20 + 1));
-  const fs::path beating = left_behind(folder.path(), 0h, monotonic_ns());
-  remove_dead_files(folder.path());
+  for (int heartbeat = 1; heartbeat <= 20; ++heartbeat)
+    files.push_back(left_behind(folder.path(), 1s * (heartbeat * 7 % 20 + 1)));
+  const fs::path beating = left_behind(folder.path(), 1h);
+  remove_dead_files(folder.path(), ns(1h));
   EXPECT_EQ(counters_files(folder.path()).size(), 17u);
   for (std::uint64_t heartbeat = 1; heartbeat <= 20; ++heartbeat)
     EXPECT_EQ(fs::exists(files[heartbeat - 1]), heartbeat * 7 % 20 + 1 > 4) << heartbeat;
@@ -137,7 +138,7 @@ TEST(TelemetryFolder, KeepsWhatItDoesNotUnderstandForADay) {
   const fs::path old = make("99999999", 25h);  // more than an id can be
   const fs::path recent = make("99999998", 23h);
   const fs::path somebodys = make(std::to_string(getpid()), 25h);
-  remove_dead_files(folder.path());
+  remove_dead_files(folder.path(), monotonic_ns());
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(recent));
   EXPECT_TRUE(fs::exists(somebodys));
@@ -145,16 +146,38 @@ TEST(TelemetryFolder, KeepsWhatItDoesNotUnderstandForADay) {
 
 TEST(TelemetryFolder, IsRidOfWhatIsOldAndNobodys) {
   const TempFolder folder;
-  const fs::path old = left_behind(folder.path(), 25h);
-  const fs::path recent = left_behind(folder.path(), 23h);
+  const fs::path old = left_behind(folder.path(), 1h);
+  const fs::path recent = left_behind(folder.path(), 3h);
+  fs::last_write_time(recent, fs::file_time_type::clock::now() - 720h);
   const auto own =
       CountersWriter::create(make_process_folder(folder.path()).value(), 100ms).value();
-  fs::last_write_time(own->path(), fs::file_time_type::clock::now() - 48h);
-  remove_dead_files(folder.path());
+  remove_dead_files(folder.path(), ns(26h));
   EXPECT_FALSE(fs::exists(old));
   EXPECT_FALSE(fs::exists(old.parent_path()));
-  EXPECT_TRUE(fs::exists(recent)) << "somebody may want to know what it died of";
+  EXPECT_TRUE(fs::exists(recent)) << "made a month ago, but it died today";
   EXPECT_TRUE(fs::exists(own->path())) << "its process runs";
+}
+
+TEST(TelemetryFolder, IsMadeAgainAfterTheLastOfItsFilesHasGone) {
+  const TempFolder folder;
+  const fs::path own = make_process_folder(folder.path()).value();
+  CountersWriter::create(own, 100ms).value().reset();
+  EXPECT_FALSE(fs::exists(own));
+  EXPECT_TRUE(CountersWriter::create(own, 100ms)) << "another runtime had made it just before";
+}
+
+/// Whose process has the same id, in another container.
+TEST(TelemetryFolder, SparesAFileThatSomebodyElseStillPublishes) {
+  const TempFolder folder;
+  const fs::path own = make_process_folder(folder.path()).value();
+  const auto first = CountersWriter::create(own, 100ms).value();
+  const std::string stem = first->path().stem().string();
+  const int number = std::stoi(stem.substr(stem.rfind('-') + 1));
+  const fs::path others = own / ("runtime-" + std::to_string(number + 1) + ".counters");
+  fs::copy(first->path(), others);
+  const auto second = CountersWriter::create(own, 100ms).value();
+  EXPECT_NE(second->path(), others);
+  EXPECT_TRUE(fs::exists(others));
 }
 
 TEST(TelemetryProcess, IsKnownByIdAndStart) {
