@@ -51,7 +51,10 @@ bool KernelMirror::send(CopyList& copies, std::uint64_t bytes_max) {
     epoch_ = epoch;
     send_state(copies);
   }
-  if (state_ == RK_KERNEL_ABSENT || is_broken()) return changed;
+  if (state_ == RK_KERNEL_ABSENT || is_broken()) {
+    has_more_ = false;  // what was left of an earlier batch goes to nobody
+    return changed;
+  }
   bool ring = send_requests(copies, bytes_max) || changed;
   ring |= send_released(copies);
   if (note_blocked()) ring |= send_released(copies);

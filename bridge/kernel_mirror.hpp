@@ -53,6 +53,8 @@ class KernelMirror {
   /// Whether the device owes something. A device that waits for space that only the host's
   /// receivers can give back owes nothing.
   [[nodiscard]] bool awaits_device() const noexcept;
+  /// Whether the device has not obeyed the last state yet.
+  [[nodiscard]] bool awaits_state() const noexcept { return obeyed_ != epoch_; }
   /// Whether a running slice, or the next one, would find something to do.
   [[nodiscard]] bool has_work_for_device() const noexcept;
 

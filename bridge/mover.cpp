@@ -227,7 +227,10 @@ void Mover::ask() {
   for (const std::uint32_t number : active_) {
     Kernel& kernel = kernels_[number];
     if (!kernel.mirror.awaits_device()) continue;
-    if (!directly && !kernel.answering && kernel.mirror.has_work_for_device()) continue;
+    // A reply rings a doorbell; that a state is obeyed is only to be seen.
+    if (!directly && !kernel.answering && !kernel.mirror.awaits_state() &&
+        kernel.mirror.has_work_for_device())
+      continue;
     if (copies_.staging_left() < KernelMirror::staging_bytes_max) break;
     kernel.mirror.ask(copies_, limits_.sliced ? guess_sliced : guess_dma);
     kernel.answering = false;

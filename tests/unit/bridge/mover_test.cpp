@@ -281,6 +281,20 @@ TEST_P(MoverTest, ParksWhileTheDeviceWaitsForRoom) {
 }
 
 /// More kernels than are asked one by one: their output doorbells say who has answered.
+/// More than are asked one by one, and none of them has a reply that would ring.
+TEST_P(MoverTest, SeesThatManyStatesAreObeyed) {
+  constexpr std::uint32_t count = 20;
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (std::uint32_t i = 0; i < count; ++i) channels.push_back(make_channel());
+  for (const std::uint32_t state : {RK_KERNEL_PAUSED, RK_KERNEL_ABSENT}) {
+    std::vector<std::uint32_t> epochs;
+    for (const auto& channel : channels) epochs.push_back(channel->set_state(state));
+    port.work();
+    for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(executor.obeys(i, epochs[i])) << i;
+    EXPECT_TRUE(executor.parked(0));
+  }
+}
+
 TEST_P(MoverTest, ServesManyKernelsAtOnce) {
   std::vector<std::shared_ptr<Channel>> channels;
   for (std::uint32_t i = 0; i < capacity; ++i) channels.push_back(make_channel());
