@@ -93,7 +93,7 @@ bool is_known(const KernelMetrics& kernel, LatencySummary KernelMetrics::*hop) {
 
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
   const KernelReading* const found = earlier(now, before);
-  if (found == nullptr || now.heartbeat_ns == found->heartbeat_ns) return std::nullopt;
+  if (found == nullptr) return std::nullopt;
   // Fewer than before: they began anew in between.
   const std::uint64_t all = now.metrics.messages_out;
   const std::uint64_t earlier_ones = found->metrics.messages_out;
@@ -102,7 +102,8 @@ std::optional<double> messages_per_second(const KernelReading& now, const Readin
   // began, with the runtime's.
   const std::uint64_t round_ns = before->runtime ? before->runtime->published_ns : 0;
   const std::uint64_t since_ns = std::max(found->published_ns, round_ns);
-  if (now.published_ns <= since_ns) return 0.0;
+  if (now.published_ns <= since_ns)  // it rests, or nobody has looked since
+    return now.heartbeat_ns != found->heartbeat_ns ? std::optional(0.0) : std::nullopt;
   return static_cast<double>(messages) * 1e9 / static_cast<double>(now.published_ns - since_ns);
 }
 

@@ -118,8 +118,10 @@ TEST_P(Rkstat, PrometheusTakesItsMetrics) {
   ASSERT_TRUE(await([&] {
     return rkstat({"--prometheus"}).output.find("kernel_errors_total{") != std::string::npos;
   }));
-  const auto judged = run_child(
-      {"/bin/sh", "-c", RK_RKSTAT " --prometheus | " RK_PROMTOOL " check metrics 2>&1"}, {});
+  const auto judged = run_child({"/bin/sh", "-c",
+                                 RK_RKSTAT " --prometheus --root " + root().string() +
+                                     " | " RK_PROMTOOL " check metrics 2>&1"},
+                                {});
   EXPECT_EQ(judged.exit_code, 0);
   EXPECT_EQ(judged.output, "");
 }
@@ -265,8 +267,10 @@ TEST_P(Rkstat, RefusesFormatsOfCommands) {
 TEST_P(Rkstat, GoesOnWatching) {
   auto runtime = open_on(GetParam(), often()).value();
   // Until nobody reads any more.
-  const auto watched =
-      run_child({"/bin/sh", "-c", RK_RKSTAT " --watch 0.1 --interval 0 --json | head -n 3"}, {});
+  const auto watched = run_child(
+      {"/bin/sh", "-c",
+       RK_RKSTAT " --watch 0.1 --interval 0 --json --root " + root().string() + " | head -n 3"},
+      {});
   EXPECT_EQ(std::ranges::count(watched.output, '\n'), 3);
   std::istringstream lines(watched.output);
   for (std::string line; std::getline(lines, line);)
