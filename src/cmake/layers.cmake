@@ -3,12 +3,11 @@
 add_library(ringkernel_flags INTERFACE)
 target_compile_options(ringkernel_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fvisibility=hidden
-  # GCC 12 warns of overlapping copies inside std::string operator+ (GCC bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  # GCC 12 warns of overlapping copies inside std::string operator+ (GCC bug 105651), and takes
+  # strings of temporaries (-O3) and members of Boost's variants (instrumented) for uninitialised.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(RINGKERNEL_SANITIZE)
-  # Instrumented, GCC 12 takes members of Boost's variants for uninitialised.
-  target_compile_options(ringkernel_flags INTERFACE
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_compile_options(ringkernel_flags INTERFACE
     -fsanitize=${RINGKERNEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(ringkernel_flags INTERFACE -fsanitize=${RINGKERNEL_SANITIZE})
