@@ -16,12 +16,15 @@ constexpr const char* library_variable = "RINGKERNEL_OPENCL_LIBRARY";
 
 /// PoCL's CPU device runs one work-group per worker thread to its end, so a resident slice takes a
 /// worker away from everything else: one for each core, at least two, and one for all the rest. Not
-/// more, since each launch wakes every worker. PoCL reads these once, before the first call; a
-/// user's own value stays. Nothing is resident where the environment asks for `sliced`.
+/// more, since each command wakes every worker. PoCL reads these once, before the first call; a
+/// user's own value stays. Where the environment asks for `sliced`, nothing is resident; where it
+/// asks for `dma`, each message is several commands, and none has to wake a worker too many.
 void reserve_pocl_workers() {
-  const char* const transfer = std::getenv("RINGKERNEL_TRANSFER");
-  if (transfer != nullptr && std::string_view(transfer) == "sliced") return;
-  const std::string text = std::to_string(std::max(2u, std::thread::hardware_concurrency()) + 1);
+  const char* const variable = std::getenv("RINGKERNEL_TRANSFER");
+  const std::string_view transfer = variable != nullptr ? variable : "";
+  if (transfer == "sliced") return;
+  const unsigned resident = std::max(2u, std::thread::hardware_concurrency());
+  const std::string text = std::to_string(transfer == "dma" ? resident : resident + 1);
   setenv("POCL_MAX_PTHREAD_COUNT", text.c_str(), 0);  // PoCL 3
   setenv("POCL_CPU_MAX_CU_COUNT", text.c_str(), 0);   // PoCL 4 and later
 }

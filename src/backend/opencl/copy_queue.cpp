@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 /// Asks closely at first, then at leisure: OpenCL has no timed wait. Yields in between, because
 /// the copy may need this very processor.
 template <class Condition>
-bool wait_until(Condition condition, std::chrono::nanoseconds timeout) {
+bool ask_until(Condition condition, std::chrono::nanoseconds timeout) {
   constexpr auto patience = 300us;
   constexpr auto pause = 50us;
   const auto begin = std::chrono::steady_clock::now();
@@ -24,6 +24,25 @@ bool wait_until(Condition condition, std::chrono::nanoseconds timeout) {
     else
       std::this_thread::sleep_for(pause);
   }
+}
+
+/// The same asleep, between the rings of a bell.
+template <class Condition>
+bool sleep_until(Condition condition, CopyBell& bell, std::chrono::nanoseconds timeout) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const std::uint64_t heard = bell.rings();  // before the look: a ring behind it ends the sleep
+    if (condition()) return true;
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited >= timeout) return false;
+    bell.wait(heard, timeout - waited);
+  }
+}
+
+void CL_CALLBACK ring_bell(cl_event, cl_int, void* bell) {
+  const std::unique_ptr<std::shared_ptr<CopyBell>> share(
+      static_cast<std::shared_ptr<CopyBell>*>(bell));
+  (*share)->ring();
 }
 
 /// Two ranges of the same length are two rows of a rectangle.
@@ -73,7 +92,7 @@ Result<Event> enqueue_read(cl_command_queue queue, cl_mem from, std::size_t offs
 }
 
 bool ended_within(cl_event event, std::chrono::nanoseconds timeout) {
-  return wait_until([event] { return event_status(event) <= CL_COMPLETE; }, timeout);
+  return ask_until([event] { return event_status(event) <= CL_COMPLETE; }, timeout);
 }
 
 CopyQueue::~CopyQueue() {
@@ -88,20 +107,28 @@ Result<std::uint64_t> CopyQueue::start(cl_mem device, std::span<const rk_copy> c
   for (const rk_copy& copy : copies)
     RK_TRY_VOID(enqueue(queue_.get(), device, copy, &copy == &copies.back() ? &last : nullptr));
   running_.emplace_back(++tickets_, Event(last));
+  if (bell_) RK_TRY_VOID(call_back(last));
   RK_TRY_VOID(flush(queue_.get()));
   return tickets_;
 }
 
+Result<void> CopyQueue::call_back(cl_event event) {
+  auto share = std::make_unique<std::shared_ptr<CopyBell>>(bell_);
+  RK_TRY_VOID(check("clSetEventCallback",
+                    cl().clSetEventCallback(event, CL_COMPLETE, ring_bell, share.get())));
+  static_cast<void>(share.release());  // the callback's
+  return {};
+}
+
 Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds timeout) {
   Result<void> result;
-  const bool ended = wait_until(
-      [&] {
-        const std::lock_guard lock(mutex_);
-        result = reap_locked();
-        return !result || running_.empty() || running_.front().first > ticket;
-      },
-      timeout);
-  if (ended) return result;
+  const auto has_ended = [&] {
+    const std::lock_guard lock(mutex_);
+    result = reap_locked();
+    return !result || running_.empty() || running_.front().first > ticket;
+  };
+  if (bell_ ? sleep_until(has_ended, *bell_, timeout) : ask_until(has_ended, timeout))
+    return result;
   return Error(Errc::execution_timeout, "copies have not ended in time");
 }
 

@@ -1,19 +1,22 @@
 /// Copies between a device and its twin memory, one behind the other, by tickets.
 ///
-/// Threading: any thread. `wait` sleeps, but never inside the driver, so that it ends in time
-/// whatever the device does.
-/// Ownership: refers to the buffer. The destructor waits for the last copy.
+/// Threading: any thread. `wait` never waits inside the driver, so it ends in time whatever the
+/// device does. It asks again and again, or sleeps until the driver calls back.
+/// Ownership: refers to the buffer. The destructor waits for the last copy. Of what a callback
+/// touches each has a share, because it may come behind that.
 /// Errors: Errc::device_error, of the first copy that failed, from then on.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
 
 #include "backend/opencl/cl.hpp"
+#include "backend/opencl/copy_bell.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {
@@ -28,7 +31,10 @@ bool ended_within(cl_event event, std::chrono::nanoseconds timeout);
 
 class CopyQueue {
  public:
-  explicit CopyQueue(Queue queue) noexcept : queue_(std::move(queue)) {}
+  /// `calls_back`: a thread that waits sleeps. For drivers whose own threads copy, and need the
+  /// processor on which that thread would ask.
+  CopyQueue(Queue queue, bool calls_back)
+      : queue_(std::move(queue)), bell_(calls_back ? std::make_shared<CopyBell>() : nullptr) {}
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
   ~CopyQueue();
@@ -48,9 +54,12 @@ class CopyQueue {
  private:
   /// Forgets copies that have ended and keeps the first failure.
   Result<void> reap_locked();
+  /// Has the bell rung when `event` ends.
+  Result<void> call_back(cl_event event);
 
   Queue queue_;
-  std::mutex mutex_;  // guards the order of the queue, and what follows
+  const std::shared_ptr<CopyBell> bell_;  // null: nobody sleeps
+  std::mutex mutex_;                      // guards the order of the queue, and what follows
   std::deque<std::pair<std::uint64_t, Event>> running_;  // the last copy of each start
   std::uint64_t tickets_ = 0;
   cl_int failure_ = CL_SUCCESS;

@@ -63,7 +63,8 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   std::unique_ptr<CopyQueue> copies;
   if (choice.transfer != RK_TRANSFER_ZERO_COPY) {
     RK_TRY(queue, make_queue(context.get(), found.id));
-    copies = std::make_unique<CopyQueue>(std::move(queue));
+    const bool calls_back = found.description.kind == RK_DEVICE_KIND_CPU;
+    copies = std::make_unique<CopyQueue>(std::move(queue), calls_back);
   }
   RK_TRY(arena, make_arena(context.get(), found.id, copies.get(), options.arena_bytes));
   return std::unique_ptr<Device>(new Device(found, std::move(context), std::move(copies),

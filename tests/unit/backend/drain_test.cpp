@@ -53,7 +53,7 @@ TEST_F(DrainOpenCl, AQueueThatGoesWaitsForCopiesWithoutATicket) {
   std::vector<std::byte> received(1);
   const Queue second = make_queue(context_.get(), discover().devices.front().id).value();
   {
-    CopyQueue copies(std::move(queue_));
+    CopyQueue copies(std::move(queue_), true);
     const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, bytes, sent.data(), 0},
                             {RK_COPY_TO_DEVICE, 0, bytes, bytes, sent.data(), 0}};
     EXPECT_EQ(copies.start(memory_.get(), both).error(), Errc::device_error);

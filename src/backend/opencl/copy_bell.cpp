@@ -1,0 +1,58 @@
+#include "backend/opencl/copy_bell.hpp"
+
+#include <utility>
+
+namespace ringkernel::opencl {
+
+CopyBell::~CopyBell() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  watched_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+std::uint64_t CopyBell::rings() {
+  const std::lock_guard lock(mutex_);
+  return rings_;
+}
+
+void CopyBell::ring() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++rings_;
+  }
+  rung_.notify_all();
+}
+
+void CopyBell::wait(std::uint64_t heard, std::chrono::nanoseconds timeout) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  ++sleepers_;
+  if (!watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
+  if (!std::exchange(slept_, true)) watched_.notify_all();
+  while (rings_ == heard && std::chrono::steady_clock::now() - begin < timeout) {
+    const std::uint64_t tick = ticks_;
+    rung_.wait(lock, [&] { return rings_ != heard || ticks_ != tick; });
+  }
+  --sleepers_;
+}
+
+/// Ends a period after the other while somebody sleeps, and sleeps without a timer while nobody
+/// does.
+void CopyBell::watch() {
+  std::unique_lock lock(mutex_);
+  const auto closing = [this] { return closing_; };
+  for (;;) {
+    watched_.wait(lock, [this] { return closing_ || slept_; });
+    slept_ = sleepers_ != 0;
+    if (watched_.wait_for(lock, watch_period, closing)) return;
+    if (sleepers_ == 0) continue;
+    slept_ = true;
+    ++ticks_;
+    rung_.notify_all();
+  }
+}
+
+}  // namespace ringkernel::opencl
