@@ -56,6 +56,7 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
                    SlicePort& port)
     : arena_(arena),
       limits_(limits),
+      work_groups_(limits.before_mover ? 1 : limits.work_groups),
       port_(port),
       host_(reinterpret_cast<rk_executor_host_line*>(arena + region_offset)),
       wake_ups_(limits.kernel_capacity),
@@ -214,8 +215,7 @@ void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
   // Other work-groups may be at work, and the next slice begins when they, too, have returned. They
   // are asked first: who launches the slice after this one asks later than that, and would be
   // overwritten otherwise. relaxed: the word stands alone.
-  if (limits_.work_groups != 1)
-    atomic(host_->yield_slice).store(slice - 1, std::memory_order_relaxed);
+  if (work_groups_ != 1) atomic(host_->yield_slice).store(slice - 1, std::memory_order_relaxed);
   if (Result<void> result = port_.launch(slice); !result) fail(std::move(result).error());
 }
 

@@ -28,6 +28,8 @@ namespace ringkernel::bridge {
 struct ExecutorLimits {
   std::uint32_t kernel_capacity = RK_KERNELS_MAX;
   std::uint32_t work_groups = 1;
+  /// Where a mover stands for the device: it has one work-group, whatever the device has.
+  bool before_mover = false;
   std::uint32_t drain_records_max = 16;
   std::uint32_t slice_records_max = 0;
 };
@@ -152,13 +154,14 @@ class Executor {
   /// What the kernel's work-group writes.
   [[nodiscard]] rk_executor_device_line& device_line(std::uint32_t kernel) const noexcept {
     // On the path of a call there is mostly one, and nothing to divide.
-    return device_lines_[limits_.work_groups == 1 ? 0 : kernel % limits_.work_groups];
+    return device_lines_[work_groups_ == 1 ? 0 : kernel % work_groups_];
   }
   void start_slice(std::uint32_t slice, Wake how) noexcept;
   void fail(Error error) noexcept;
 
   std::byte* const arena_;
   const ExecutorLimits limits_;
+  const std::uint32_t work_groups_;  // whose slices this side launches
   SlicePort& port_;
   rk_executor_host_line* const host_;
   rk_executor_device_line* device_lines_ = nullptr;  // [work_groups]

@@ -57,6 +57,7 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
       device_(*at<rk_executor_device_line>(host_.device_line)),
       copies_(arena, staging_offset, staging_bytes - sizeof(rk_telemetry_block)),
       bells_(host_.kernel_capacity, 0),
+      parked_read_(host_.work_groups, nullptr),
       host_words_(host_) {
   kernels_.reserve(host_.kernel_capacity);
   for (std::uint32_t kernel = 0; kernel < host_.kernel_capacity; ++kernel)
@@ -193,6 +194,7 @@ void Mover::send_host_words() {
   send(&rk_executor_host_line::kernel_count,
        atomic(host_.kernel_count).load(std::memory_order_acquire));
   send(&rk_executor_host_line::idle_polls_max, limits_.idle_polls_max);
+  send(&rk_executor_host_line::yield_slice, leaving_slice_);
   if (limits_.sliced) send(&rk_executor_host_line::slice_records_max, slice_records_max_);
 }
 
@@ -219,6 +221,7 @@ void Mover::send_doorbells() {
 void Mover::ask() {
   asked_.clear();
   answers_read_ = nullptr;
+  std::ranges::fill(parked_read_, nullptr);
   const bool directly = active_.size() <= asked_directly_max;
   if (!directly)
     answers_read_ = static_cast<const rk_u32*>(copies_.fetch_bytes(
@@ -232,10 +235,21 @@ void Mover::ask() {
         kernel.mirror.has_work_for_device())
       continue;
     if (copies_.staging_left() < KernelMirror::staging_bytes_max) break;
+    if (kernel.is_silent && !limits_.sliced) ask_whether_parked(number);
     kernel.mirror.ask(copies_, limits_.sliced ? guess_sliced : guess_dma);
     kernel.answering = false;
     asked_.push_back(number);
   }
+}
+
+/// A slice is over when all its work-groups have left, and the one that this kernel needs may wait
+/// for others that are busy for ever. (Sliced, each ends by itself.)
+void Mover::ask_whether_parked(std::uint32_t kernel) {
+  const std::size_t group = kernel % parked_read_.size();
+  if (parked_read_.size() == 1 || parked_read_[group] != nullptr) return;
+  parked_read_[group] =
+      copies_.fetch_value<rk_u32>(host_.device_line + group * sizeof(rk_executor_device_line) +
+                                  RK_OFFSETOF(rk_executor_device_line, parked_slice));
 }
 
 Result<void> Mover::start_batch() {
@@ -308,12 +322,22 @@ bool Mover::absorb() {
     Kernel& kernel = kernels_[number];
     const KernelMirror::News news = kernel.mirror.absorb();
     any |= news.any;
+    kernel.is_silent = !news.any;
     kernel.rung |= news.ring_self;
     kernel.answering |= news.ask_again;
     // release: behind the published records; pairs with the acquire in Executor::poll_outputs
     if (news.ring_host) atomic(bells[number]).store(bells[number] + 1, std::memory_order_release);
   }
+  find_parked();
   return any;
+}
+
+/// Where a work-group that is needed has parked the slice launched last, the next one has to bring
+/// it back: the others make way.
+void Mover::find_parked() noexcept {
+  const std::uint32_t last = device_slices_.load(std::memory_order_relaxed);  // written here
+  for (const rk_u32* const parked : parked_read_)
+    if (parked != nullptr && *parked == last) leaving_slice_ = last;
 }
 
 void Mover::forget_idle() {
@@ -344,6 +368,7 @@ Result<void> Mover::wait(std::uint64_t timeout_ns) {
     under_way_ = false;
     asked_.clear();
     answers_read_ = nullptr;
+    std::ranges::fill(parked_read_, nullptr);
     copies_.clear();
     send_host_words();
     if (!copies_.to_device().empty()) {

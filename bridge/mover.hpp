@@ -80,9 +80,11 @@ class Mover {
   void send_host_words();
   void send_doorbells();
   void ask();
+  void ask_whether_parked(std::uint32_t kernel);
   [[nodiscard]] Result<void> start_batch();
   [[nodiscard]] Result<void> launch_slice();
   [[nodiscard]] bool absorb();
+  void find_parked() noexcept;
   void forget_idle();
   [[nodiscard]] bool has_work_for_device() const noexcept;
   void adapt_slices(std::uint64_t slice_ns) noexcept;
@@ -110,6 +112,7 @@ class Mover {
     bool active = false;            ///< is in active_
     bool rung = false;              ///< has to be sent
     bool answering = false;         ///< has to be asked
+    bool is_silent = false;         ///< was asked last, and brought nothing
   };
 
   std::mutex session_mutex_;  // held by a session, and by `wait` to tell the device to stop
@@ -122,11 +125,14 @@ class Mover {
   std::vector<std::uint32_t> to_ring_;
   std::vector<rk_copy> batch_;
   const rk_u32* answers_read_ = nullptr;  // of the batch under way
-  rk_executor_host_line host_words_;      // as the device knows them
-  std::uint32_t slice_records_max_ = 1;   // sliced: adapted
-  bool work_sent_ = false;                // since the last slice was launched
-  bool under_way_ = false;                // a batch is
-  bool slice_under_way_ = false;          // sliced: and a slice with it
+  /// Of each work-group: the slice that it parked last; null: not asked for by the batch under way.
+  std::vector<const rk_u32*> parked_read_;
+  std::uint32_t leaving_slice_ = 0;      // was asked to make way
+  rk_executor_host_line host_words_;     // as the device knows them
+  std::uint32_t slice_records_max_ = 1;  // sliced: adapted
+  bool work_sent_ = false;               // since the last slice was launched
+  bool under_way_ = false;               // a batch is
+  bool slice_under_way_ = false;         // sliced: and a slice with it
   std::uint64_t ticket_ = 0;
   std::uint64_t batch_start_ns_ = 0;
   std::atomic<std::uint32_t> device_slices_{0};

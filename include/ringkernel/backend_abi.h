@@ -82,7 +82,7 @@ typedef struct rk_device_state {
   uint32_t slices_have_clock; /* 1: idle slices yield, and park after `idle_ns_max`; 0: they
                                  spin and park after `idle_polls_max` */
   uint32_t work_groups; /* that an executor can have: as many of those asked for as the self-test
-                           saw run together; 1 unless zero_copy */
+                           saw run together; `sliced`: as the device's figures tell */
 } rk_device_state;
 
 #define RK_COPY_TO_DEVICE 1u

@@ -84,8 +84,7 @@ struct RuntimeOptions {
   std::uint32_t drain_records_max = 16;
   /// Work-groups of each executor, among which its ring kernels are divided; each keeps a compute
   /// unit busy. Zero: one on a CPU, which serves millions of messages a second; on a GPU as many as
-  /// stay resident together, up to 16. More than one with `zero_copy` only; more than the device
-  /// keeps resident is limit_exceeded.
+  /// stay resident together, up to 16. More than the device keeps resident is limit_exceeded.
   std::uint32_t work_groups = 0;
   /// Whether other processes of this user can read what the runtime does (docs/TELEMETRY.md), and
   /// how often that is brought up to date, by a thread of its own: from every millisecond to every

@@ -55,7 +55,9 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   work_groups_ = options.limits.work_groups;
   trace_ = options.trace;
   port_.emplace(std::move(port));
-  executor_.emplace(arena.data(), region_offset_, options.limits, *this);
+  bridge::ExecutorLimits limits = options.limits;
+  limits.before_mover = !memory_.is_shared();
+  executor_.emplace(arena.data(), region_offset_, limits, *this);
   if (options.slices_have_clock)
     executor_->set_idle_ns(std::max<std::uint64_t>(bounded_ns(options.park_after), 1),
                            bounded_ns(options.spin_for));
@@ -66,12 +68,12 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
     return {};
   }
   RK_TRY_VOID(memory_.to_device(region_offset_, region_bytes_));
-  const bridge::MoverLimits limits{.sliced = memory_.transfer() == RK_TRANSFER_SLICED,
-                                   .idle_polls_max = polls_max,
-                                   .slice_ns_max = bounded_ns(options.slice_for)};
+  const bridge::MoverLimits mover_limits{.sliced = memory_.transfer() == RK_TRANSFER_SLICED,
+                                         .idle_polls_max = polls_max,
+                                         .slice_ns_max = bounded_ns(options.slice_for)};
   const std::uint64_t staging_offset =
       region_offset_ + region_bytes_ - bridge::Mover::staging_bytes;
-  mover_.emplace(arena.data(), region_offset_, staging_offset, limits,
+  mover_.emplace(arena.data(), region_offset_, staging_offset, mover_limits,
                  static_cast<bridge::DevicePort&>(*this), clock_);
   return {};
 }

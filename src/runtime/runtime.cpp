@@ -94,11 +94,9 @@ std::uint32_t wanted_work_groups(std::uint32_t option, const rk_device_descripti
 Result<void> check_work_groups(std::uint32_t wanted, const rk_device_description& device,
                                const rk_device_state& state) {
   if (wanted <= state.work_groups) return {};
-  std::string why = "'" + std::string(device.name) + "' keeps " +
-                    std::to_string(state.work_groups) + " resident together";
-  if (state.transfer != RK_TRANSFER_ZERO_COPY)
-    why = std::string("with ") + backend::transfer_name(state.transfer) + " an executor has 1";
-  return Error(Errc::limit_exceeded, "work_groups is " + std::to_string(wanted) + "; " + why);
+  return Error(Errc::limit_exceeded, "work_groups is " + std::to_string(wanted) + "; '" +
+                                         device.name + "' keeps " +
+                                         std::to_string(state.work_groups) + " resident together");
 }
 
 /// A device that fits, found but not yet opened.

@@ -19,11 +19,11 @@ using ::testing::HasSubstr;
 constexpr const char* pocl_workers = "6";
 const bool workers_set = setenv("POCL_MAX_PTHREAD_COUNT", pocl_workers, 1) == 0;
 
-using PoolCase = std::tuple<const char*, std::uint32_t>;
+using PoolCase = std::tuple<const char*, Transfer, std::uint32_t>;
 
 class Pool : public ::testing::TestWithParam<PoolCase> {
  protected:
-  [[nodiscard]] static std::uint32_t work_groups() { return std::get<1>(GetParam()); }
+  [[nodiscard]] static std::uint32_t work_groups() { return std::get<2>(GetParam()); }
 
   void SetUp() override {
     const auto runtime = OnEachBackend::open_on(backend(), options({}));
@@ -53,18 +53,21 @@ class Pool : public ::testing::TestWithParam<PoolCase> {
   static std::string backend() { return std::get<0>(GetParam()); }
   static RuntimeOptions options(RuntimeOptions wanted) {
     wanted.work_groups = work_groups();
-    wanted.transfer = Transfer::zero_copy;
+    wanted.transfer = std::get<1>(GetParam());
     wanted.arena_bytes = 16 << 20;
     return wanted;
   }
 };
 
 std::string label(const ::testing::TestParamInfo<PoolCase>& info) {
-  return std::get<0>(info.param) + std::string("_") + std::to_string(std::get<1>(info.param));
+  return std::get<0>(info.param) + std::string("_") + label_of(std::get<1>(info.param)) + "_" +
+         std::to_string(std::get<2>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Pool,
                          ::testing::Combine(::testing::Values("native", "opencl"),
+                                            ::testing::Values(Transfer::zero_copy, Transfer::dma,
+                                                              Transfer::sliced),
                                             ::testing::Values(1u, 2u, 3u, 4u)),
                          label);
 
@@ -248,17 +251,6 @@ TEST(PoolLimits, MoreThanADeviceKeepsResidentAreRefusedWithWhatItKeeps_opencl) {
   EXPECT_EQ(runtime.error(), Errc::limit_exceeded);
   EXPECT_THAT(runtime.error().detail, HasSubstr("resident together"));
   EXPECT_THAT(runtime.error().detail, HasSubstr(all->metrics().device));
-}
-
-TEST(PoolLimits, WithTwoMemoriesThereIsOneWorkGroup) {
-  for (const Transfer transfer : {Transfer::dma, Transfer::sliced}) {
-    const auto refused = OnEachBackend::open_on("native", {.transfer = transfer, .work_groups = 2});
-    ASSERT_TRUE(refused.has_error());
-    EXPECT_EQ(refused.error(), Errc::limit_exceeded);
-    EXPECT_THAT(refused.error().detail,
-                HasSubstr(transfer == Transfer::dma ? "with dma" : "with sliced"));
-    EXPECT_EQ(OnEachBackend::open_on("native", {.transfer = transfer})->metrics().work_groups, 1u);
-  }
 }
 
 TEST(PoolLimits, ALaunchNamesWhatTheDeviceHas) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t rounds_least = 300;
 constexpr std::size_t thread_count = 4;
 constexpr std::size_t kernel_count = 12;  // three of each work-group
 
-class RuntimePool : public ::testing::Test {
+class RuntimePool : public ::testing::TestWithParam<Transfer> {
  protected:
   RuntimePool() {
     for (std::size_t i = 0; i < kernel_count; ++i)
@@ -69,13 +69,17 @@ class RuntimePool : public ::testing::Test {
   RingKernelRuntime runtime_ =
       OnEachBackend::open_on(
           "native",
-          {.park_after = 20us, .transfer = Transfer::zero_copy, .spin_for = 20us, .work_groups = 4})
+          {.park_after = 20us, .transfer = GetParam(), .spin_for = 20us, .work_groups = 4})
           .value();
   std::vector<Kernel> kernels_;
   std::atomic<std::uint64_t> wrong_{0};
 };
 
-TEST_F(RuntimePool, AnswersEveryCallWhileWorkGroupsParkAndLeaveForEachOther) {
+INSTANTIATE_TEST_SUITE_P(Transfers, RuntimePool,
+                         ::testing::Values(Transfer::zero_copy, Transfer::dma, Transfer::sliced),
+                         [](const auto& which) { return label_of(which.param); });
+
+TEST_P(RuntimePool, AnswersEveryCallWhileWorkGroupsParkAndLeaveForEachOther) {
   const std::uint64_t seed = announce_seed();
   const std::uint64_t rounds = scaled(rounds_full, rounds_least);
   std::vector<std::thread> threads;

@@ -25,6 +25,17 @@ inline std::string backend_label(const ::testing::TestParamInfo<const char*>& in
   return info.param;
 }
 
+/// For the names of tests.
+inline const char* label_of(Transfer transfer) {
+  switch (transfer) {
+    case Transfer::zero_copy: return "zero_copy";
+    case Transfer::dma: return "dma";
+    case Transfer::sliced: return "sliced";
+    case Transfer::automatic: break;
+  }
+  return "automatic";
+}
+
 /// Whether a sanitizer slows down what `backend` executes: never in the code of an OpenCL driver.
 inline bool is_sanitized([[maybe_unused]] std::string_view backend) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

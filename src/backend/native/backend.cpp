@@ -163,11 +163,9 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
     const uint64_t bytes = align_up<uint64_t>(options->arena_bytes, 4096);
     RK_TRY(arena, Memory::map(bytes));
     const bool shared = options->transfer <= RK_TRANSFER_ZERO_COPY;
-    const uint32_t work_groups =
-        shared ? std::clamp(options->work_groups, 1u, RK_WORK_GROUPS_MAX) : 1;
     std::unique_ptr<Device> opened(new Device{
         .transfer = shared ? RK_TRANSFER_ZERO_COPY : options->transfer,
-        .work_groups = work_groups,
+        .work_groups = std::clamp(options->work_groups, 1u, RK_WORK_GROUPS_MAX),
         .arena = std::move(arena),
         .twin = std::nullopt,
         .copies = std::nullopt,

@@ -52,8 +52,15 @@ Result<SelfTestFigures> test(const FoundDevice& found, const Probe& probe, uint3
 void choose_work_groups(const FoundDevice& found, const Probe& probe, uint32_t wanted,
                         Choice& choice) {
   const uint32_t claimed = std::min(wanted, found.description.work_groups_max);
-  if (choice.transfer != RK_TRANSFER_ZERO_COPY || claimed <= 1) return;
-  const Result<uint32_t> together = test_work_groups(probe, claimed);
+  if (claimed <= 1) return;
+  if (choice.transfer == RK_TRANSFER_SLICED) {  // one may run behind the other
+    choice.work_groups = claimed;
+    return;
+  }
+  const Result<uint32_t> together =
+      choice.transfer == RK_TRANSFER_DMA
+          ? test_copied_work_groups(probe, claimed, choice.figures.polls_per_ms)
+          : test_work_groups(probe, claimed);
   choice.work_groups = together.has_value() ? *together : 1;
   if (!together)
     choice.steps_down += "work-groups: " + together.error().detail + "\n";
@@ -143,19 +150,19 @@ std::string text_of(const Choice& choice) {
   const std::string ping = "p50 " + std::to_string(choice.figures.ping_p50_ns) + " ns";
   const std::string polls =
       "; " + std::to_string(choice.figures.polls_per_ms) + " idle polls per ms";
+  const std::string groups = choice.work_groups == 1 ? ""
+                                                     : "; " + std::to_string(choice.work_groups) +
+                                                           " work-groups run together";
   const std::string rest = std::string("; idle slices ") +
                            (choice.has_host_threads ? "yield" : "spin") +
                            (choice.is_remembered ? "; remembered from an earlier process" : "");
   switch (choice.transfer) {
     case RK_TRANSFER_ZERO_COPY:
       return "zero_copy confirmed: 100 pings answered by a running kernel, " + ping + polls +
-             (choice.work_groups == 1
-                  ? ""
-                  : "; " + std::to_string(choice.work_groups) + " work-groups run together") +
-             rest;
+             groups + rest;
     case RK_TRANSFER_DMA:
       return "dma confirmed: 100 pings and 64 KiB copied beside a running kernel, " + ping + polls +
-             rest;
+             groups + rest;
     default: return "sliced confirmed: copy, kernel and copy back took " + ping.substr(4) + rest;
   }
 }

@@ -32,6 +32,9 @@ Result<SelfTestFigures> test_zero_copy(const Probe& probe);
 Result<uint32_t> test_work_groups(const Probe& probe, uint32_t work_groups);
 /// dma: they see each other's copies through a second queue, where larger ones get through, too.
 Result<SelfTestFigures> test_dma(const Probe& probe);
+/// dma: as test_work_groups, with copies. `polls_per_ms`: of test_dma.
+Result<uint32_t> test_copied_work_groups(const Probe& probe, uint32_t work_groups,
+                                         uint64_t polls_per_ms);
 /// sliced: a kernel sees the copies before it, and the copies behind it see what it stored.
 Result<SelfTestFigures> test_sliced(const Probe& probe);
 

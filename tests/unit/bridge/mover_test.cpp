@@ -2,10 +2,12 @@
 // copies and slices take place when the test says so.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,7 +24,8 @@ using ::testing::HasSubstr;
 /// Copies at once; runs slices at once (sliced), or when somebody asks whether they have returned.
 class SeparateDevice final : public DevicePort {
  public:
-  SeparateDevice(std::byte* memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {}
+  SeparateDevice(std::byte* memory, std::uint64_t bytes, std::uint32_t work_groups)
+      : memory_(memory), bytes_(bytes), work_groups_(work_groups) {}
 
   Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override {
     if (fails_at != 0 && ++starts >= fails_at)
@@ -42,10 +45,17 @@ class SeparateDevice final : public DevicePort {
   Result<bool> launch_on_device(std::uint32_t slice) override {
     if (std::exchange(is_busy, false)) return false;
     slices.push_back(slice);
-    run_slice_(reinterpret_cast<rk_u8*>(memory_), bytes_, 0, slice, 0);
+    for (std::uint32_t group = first_is_at_work ? 1 : 0; group < work_groups_; ++group)
+      run_group(slice, group);
     return true;
   }
-  Result<bool> slices_returned(std::uint64_t) override { return true; }
+  Result<bool> slices_returned(std::uint64_t) override {
+    if (slices.empty() || !first_is_at_work) return true;
+    if (at<rk_executor_host_line>(0).yield_slice != slices.back()) return false;
+    if (slices.back() != made_way_.value_or(0)) run_group(slices.back(), 0);
+    made_way_ = slices.back();
+    return true;
+  }
 
   template <class T>
   T& at(std::uint64_t offset) {
@@ -60,7 +70,8 @@ class SeparateDevice final : public DevicePort {
   int starts = 0;
   int fails_at = 0;
   bool is_stuck = false;
-  bool is_busy = false;  ///< refuses the next slice
+  bool is_busy = false;           ///< refuses the next slice
+  bool first_is_at_work = false;  ///< the first work-group parks only when asked to make way
   std::function<void()> before_fetch;
 
  private:
@@ -72,9 +83,15 @@ class SeparateDevice final : public DevicePort {
       std::memcpy(host, memory_ + offset, bytes);
   }
 
+  void run_group(std::uint32_t slice, std::uint32_t group) {
+    run_slice_(reinterpret_cast<rk_u8*>(memory_), bytes_, 0, slice, group);
+  }
+
   const native::SliceFunction run_slice_ = native::find_program("echo");
   std::byte* const memory_;
   const std::uint64_t bytes_;
+  const std::uint32_t work_groups_;
+  std::optional<std::uint32_t> made_way_;  // the slice that the first work-group left
 };
 
 /// Sessions of the mover as the slices of an executor: on the caller's thread, all of them.
@@ -116,17 +133,21 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
   static constexpr std::uint64_t staging = 512 * 1024;
   static constexpr std::uint64_t rings = 1024 * 1024;
 
-  MoverTest()
+  explicit MoverTest(std::uint32_t work_groups = 1)
       : host_(make_memory()),
         far_(make_memory()),
-        device(far_.get(), arena_bytes),
-        executor(host_.get(), 0, {.kernel_capacity = capacity}, port) {
+        device(far_.get(), arena_bytes, work_groups),
+        executor(host_.get(), 0, limits_of(work_groups), port) {
     executor.open(1);
-    std::memcpy(far_.get(), host_.get(), Executor::region_bytes({.kernel_capacity = capacity}));
+    std::memcpy(far_.get(), host_.get(), Executor::region_bytes(limits_of(work_groups)));
     mover.emplace(host_.get(), 0, staging,
                   MoverLimits{.sliced = GetParam().sliced, .idle_polls_max = 1}, device, clock);
     port.mover = &*mover;
     clock.step_ns = 1000;
+  }
+
+  static ExecutorLimits limits_of(std::uint32_t work_groups) {
+    return {.kernel_capacity = capacity, .work_groups = work_groups, .before_mover = true};
   }
 
   static std::unique_ptr<std::byte, decltype(&std::free)> make_memory() {
@@ -187,6 +208,42 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
 INSTANTIATE_TEST_SUITE_P(Strategies, MoverTest,
                          ::testing::Values(Strategy{"dma", false}, Strategy{"sliced", true}),
                          [](const auto& which) { return which.param.name; });
+
+class MoverPoolTest : public MoverTest {
+ protected:
+  MoverPoolTest() : MoverTest(2) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Strategies, MoverPoolTest,
+                         ::testing::Values(Strategy{"dma", false}, Strategy{"sliced", true}),
+                         [](const auto& which) { return which.param.name; });
+
+TEST_P(MoverPoolTest, EachWorkGroupServesItsOwnKernels) {
+  const std::array channels{make_channel(), make_channel(), make_channel()};
+  for (int i = 1; i <= 30; ++i) {
+    Channel& channel = *channels[static_cast<std::size_t>(i) % channels.size()];
+    ASSERT_TRUE(submit(channel, i, 100));
+    port.work();
+    EXPECT_THAT(replies(channel), ElementsAre(i));
+  }
+  EXPECT_TRUE(executor.parked(0));
+  EXPECT_TRUE(executor.parked(1)) << "sessions have one work-group";
+}
+
+/// The work-group of the second kernel has parked in a slice that goes on, because that of the
+/// first one is at work. It comes back with the next slice, for which the other one has to leave.
+TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
+  if (GetParam().sliced) GTEST_SKIP() << "each work-group ends by itself";
+  (void)make_channel();
+  auto channel = make_channel();
+  device.first_is_at_work = true;
+  const std::size_t before = device.slices.size();
+  for (int i = 1; i <= 5; ++i) {
+    ASSERT_TRUE(submit(*channel, i, 100, Executor::Wake::run_on_caller));
+    ASSERT_THAT(replies(*channel), ElementsAre(i));
+  }
+  EXPECT_EQ(device.slices.size(), before + 5);
+}
 
 /// A slice may visit an index that was in use before between any two words that are copied: it must
 /// find the rings when it finds the state that lets it use them, and the state with its epoch.
