@@ -49,7 +49,7 @@ row() {
 }
 
 printf '%-15s %-32s %-8s %-8s %10s\n' model variant expected outcome states
-for model in ${*:-parking parking_bounded parking_yield pool backpressure}; do
+for model in ${*:-parking parking_bounded parking_yield pool mover backpressure}; do
   for run in safety liveness; do
     generate "$model" 0
     $run
