@@ -291,10 +291,10 @@ class Channel {
   std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
   bool drop_oldest(Ended& ended);                                                     // (send)
   /// For the next message; `now_ns` is coarse. With (send) held.
-  Stamp stamp(std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
-    const std::uint64_t sampled_ns = sampler_.next() ? std::max(clock_.sample_ns(), since_ns) : 0;
-    if (since_ns != 0) return {since_ns, sampled_ns};
-    return {sampled_ns != 0 ? sampled_ns : now_ns, sampled_ns};
+  Stamp stamp(Sampler& sampler, std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
+    const std::uint64_t at_ns = sampler.next(now_ns) ? std::max(clock_.sample_ns(), since_ns) : 0;
+    if (since_ns != 0) return {since_ns, at_ns};
+    return {at_ns != 0 ? at_ns : now_ns, at_ns};
   }
   [[nodiscard]] std::uint64_t coarse_ns() const noexcept {
     return latencies_ != nullptr ? clock_.coarse_ns() : 0;
@@ -404,7 +404,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     const std::lock_guard lock(send_mutex_);
     RK_TRY(header, claim_record(envelope));
     if (header == nullptr) RK_TRY_VOID(make_room(ended));
-    const Stamp now = stamp(coarse_ns(), envelope.waits_since_ns);
+    const Stamp now = stamp(sampler_, coarse_ns(), envelope.waits_since_ns);
     id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now);
     if (!id) {
       if (header != nullptr) producer_.abort();
@@ -456,19 +456,21 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
       slots[taken] = *index;
     }
     const std::uint64_t now_ns = coarse_ns();
+    Sampler sampler = sampler_;  // its countdown stays in a register
     for (; accepted < taken; ++accepted) {
       const Result<const Envelope*> envelope = describe(accepted);
       Result<rk_record_header*> header =
           envelope ? claim_record(**envelope) : Result<rk_record_header*>(envelope.error());
       if (!header) result = header.error();
       if (!header || *header == nullptr) break;
-      const Stamp now = stamp(now_ns);
+      const Stamp now = stamp(sampler, now_ns);
       const MessageId id = pending_.arm(slots[accepted], Receiver::mailbox,
                                         (*envelope)->deadline_ns, nullptr, false, now);
       deadline_lowered |= accept(Receiver::mailbox, **envelope);
       write(accepted, reinterpret_cast<std::byte*>(*header + 1));
       commit_record(*header, **envelope, id, now.sampled_ns != 0);
     }
+    sampler_ = sampler;
     if (accepted != 0) {
       publish_records();
       launch = must_launch(Executor::Wake::launch);

@@ -202,7 +202,7 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
     return ticket;
   }
   waiting_.push_back({ticket, envelope, receiver, completion, std::move(payload),
-                      std::move(admission), stamp(coarse_ns())});
+                      std::move(admission), stamp(sampler_, coarse_ns())});
   queued_.fetch_add(1);
   const bool deadline_lowered = lower_next_deadline(envelope.deadline_ns);
   lock.unlock();

@@ -24,32 +24,54 @@
 namespace ringkernel::bridge {
 
 /// Picks one message in `every` at random: a fixed distance could fall into step with the traffic.
+/// Of dense traffic it picks fewer, because thousands a second say no less than millions: it
+/// doubles the distance until a tick of the coarse clock has about `tick_samples_max`.
 class Sampler {
  public:
-  /// 0: none.
+  static constexpr std::uint32_t tick_samples_max = 64;
+
+  /// 0: none. 1: each one, however dense.
   explicit Sampler(std::uint32_t every) noexcept : every_(every) {
     if (every_ != 0) left_ = draw();
   }
 
-  [[nodiscard]] bool is_on() const noexcept { return every_ != 0; }
-  [[nodiscard]] bool next() noexcept {
+  /// `now_ns` is coarse.
+  [[nodiscard]] bool next(std::uint64_t now_ns) noexcept {
     if (every_ == 0 || --left_ != 0) return false;
+    if (every_ != 1) thin_out(now_ns);
     left_ = draw();
     return true;
   }
 
  private:
-  /// 1 to 2 * every - 1, `every` on average (xorshift32).
+  static constexpr std::uint32_t thinner_max = 10;
+
+  void thin_out(std::uint64_t now_ns) noexcept {
+    if (now_ns != tick_ns_) {
+      tick_ns_ = now_ns;
+      if (tick_samples_ < tick_samples_max / 4 && thinner_ != 0) --thinner_;
+      tick_samples_ = 0;
+    } else if (tick_samples_ == tick_samples_max) {
+      if (thinner_ != thinner_max) ++thinner_;
+      tick_samples_ = tick_samples_max / 2;
+    }
+    ++tick_samples_;
+  }
+
+  /// 1 to 2 * distance - 1, the distance on average (xorshift32).
   std::uint64_t draw() noexcept {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 17;
     random_ ^= random_ << 5;
-    return 1 + random_ % (2 * std::uint64_t{every_} - 1);
+    return 1 + random_ % (2 * (std::uint64_t{every_} << thinner_) - 1);
   }
 
-  const std::uint32_t every_;
+  std::uint32_t every_;
   std::uint32_t random_ = 0x9e3779b9u;
   std::uint64_t left_ = 0;
+  std::uint64_t tick_ns_ = 0;       // the coarse clock at the last sample
+  std::uint32_t tick_samples_ = 0;  // since then, at the distance of now
+  std::uint32_t thinner_ = 0;       // the distance is `every_`, doubled so often
 };
 
 struct Latencies {

@@ -31,6 +31,42 @@ class ChannelLatency : public SimulatedBridge {
   Recorder recorder;
 };
 
+/// How many of `messages` are picked within one tick of the coarse clock.
+std::uint64_t picked(Sampler& sampler, std::uint64_t tick_ns, std::uint64_t messages) {
+  std::uint64_t count = 0;
+  for (std::uint64_t i = 0; i < messages; ++i) count += sampler.next(tick_ns) ? 1 : 0;
+  return count;
+}
+
+TEST(Sampler, PicksOneInSoMany) {
+  Sampler sampler(64);
+  std::uint64_t count = 0;
+  for (std::uint64_t tick = 1; tick <= 1000; ++tick) count += picked(sampler, tick, 640);
+  EXPECT_GT(count, 9000u);
+  EXPECT_LT(count, 11000u);
+}
+
+TEST(Sampler, PicksFewOfDenseTraffic_AndSoManyAgainBehindIt) {
+  Sampler sampler(64);
+  for (std::uint64_t tick = 1; tick <= 5; ++tick) picked(sampler, tick, 100'000);
+  for (std::uint64_t tick = 6; tick <= 50; ++tick) {
+    const std::uint64_t count = picked(sampler, tick, 100'000);  // 1562 without that
+    EXPECT_LE(count, 2 * Sampler::tick_samples_max) << tick;
+    EXPECT_GE(count, Sampler::tick_samples_max / 8) << tick;
+  }
+  for (std::uint64_t tick = 51; tick <= 1000; ++tick) picked(sampler, tick, 640);
+  std::uint64_t count = 0;
+  for (std::uint64_t tick = 1001; tick <= 2000; ++tick) count += picked(sampler, tick, 640);
+  EXPECT_GT(count, 9000u);
+}
+
+TEST(Sampler, PicksEachIfEachIsWanted_AndNoneIfNone) {
+  Sampler each(1);
+  EXPECT_EQ(picked(each, 1, 100'000), 100'000u);
+  Sampler none(0);
+  EXPECT_EQ(picked(none, 1, 100'000), 0u);
+}
+
 #if defined(__x86_64__)
 constexpr bool native_has_ticks = true;
 #else
@@ -177,6 +213,7 @@ TEST_F(ChannelLatency, IsASampleOfAboutTheSizeAskedFor) {
   const auto channel = timed(8);
   constexpr std::uint64_t messages = 8'000;
   for (std::uint64_t i = 0; i < messages; ++i) {
+    ++clock.now;  // sparse traffic
     ASSERT_TRUE(submit(*channel, 1, envelope(64)));
     settle(*channel);
     ASSERT_NE(next(*channel).id, 0u);
