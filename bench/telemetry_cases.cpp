@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "figures.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/process.hpp"
 
 namespace bench {
 namespace {
@@ -118,36 +118,69 @@ Measurement sample_cost() {
 /// What a thread does that wakes a thousand times a second.
 enum class Wakes : std::uint8_t { never, idly, to_read };
 
+/// Ten threads that give way as `rkstat` does.
+class Readers {
+ public:
+  explicit Readers(const std::string& file) {
+    for (int i = 0; i < readers; ++i)
+      threads_.emplace_back([this, file](const std::stop_token& stop) { run(file, stop); });
+  }
+  Readers(const Readers&) = delete;
+  Readers& operator=(const Readers&) = delete;
+  /// Nobody is joined who waits.
+  ~Readers() { change_to(Wakes::idly); }
+
+  void change_to(Wakes what) {
+    wakes_ = what;
+    wakes_.notify_all();
+  }
+  [[nodiscard]] std::uint64_t snapshots() const { return snapshots_; }
+
+ private:
+  void run(const std::string& file, const std::stop_token& stop) {
+    rk::telemetry::give_way_to_services();
+    const auto reader = rk::telemetry::CountersReader::open(file).value();
+    while (!stop.stop_requested()) {
+      if (wakes_ == Wakes::to_read && reader.runtime() && !reader.kernels().empty()) ++snapshots_;
+      wakes_.wait(Wakes::never);
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  std::atomic<Wakes> wakes_ = Wakes::never;
+  std::atomic<std::uint64_t> snapshots_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
 /// Throughput beside ten threads that do one thing or the other.
 Measurement lost_beside_threads(Wakes with, Wakes without) {
   Service service(true);
-  std::atomic<Wakes> wakes = Wakes::never;
-  std::atomic<std::uint64_t> snapshots = 0;
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < readers; ++i)
-    threads.emplace_back([&](const std::stop_token& stop) {
-      const auto reader = rk::telemetry::CountersReader::open(service.file()).value();
-      while (!stop.stop_requested()) {
-        if (wakes == Wakes::to_read && reader.runtime() && !reader.kernels().empty()) ++snapshots;
-        wakes.wait(Wakes::never);
-        std::this_thread::sleep_for(1ms);
-      }
-    });
-  const auto change_to = [&](Wakes what) {
-    wakes = what;
-    wakes.notify_all();
-  };
-  // However this ends, nobody is joined who waits.
-  const auto let_go = [&](void*) { change_to(Wakes::idly); };
-  const std::unique_ptr<void, decltype(let_go)> end(&wakes, let_go);
+  Readers beside(service.file());
   const auto measure = [&](Wakes what) {
-    change_to(what);
+    beside.change_to(what);
     return rate_of([&] { service.pipeline(); });
   };
   const Measurement result =
       paired([&] { return measure(with); }, [&] { return measure(without); }, percent_lost);
-  if (snapshots == 0) throw std::runtime_error("nobody has read anything");
+  if (beside.snapshots() == 0) throw std::runtime_error("nobody has read anything");
   return result;
+}
+
+/// Snapshots that each of them gets in a second of full load.
+Measurement snapshot_rate() {
+  constexpr double sample_us = 200'000;
+  Service service(true);
+  Readers beside(service.file());
+  beside.change_to(Wakes::to_read);
+  std::vector<double> samples;
+  for (int sample = 0; sample < 10; ++sample) {
+    const std::uint64_t before = beside.snapshots();
+    const Stopwatch watch;
+    while (watch.us() < sample_us) service.pipeline();
+    samples.push_back(static_cast<double>(beside.snapshots() - before) / readers /
+                      (watch.us() / 1e6));
+  }
+  return summarize(std::move(samples), Better::higher);
 }
 
 Measurement readers_overhead() { return lost_beside_threads(Wakes::to_read, Wakes::never); }
@@ -157,10 +190,12 @@ Measurement reading_overhead() { return lost_beside_threads(Wakes::to_read, Wake
 }  // namespace
 
 std::span<const Case> telemetry_cases() {
-  static const std::array cases = {
-      Case{"telemetry_overhead", "%", overhead}, Case{"telemetry_call", "ns", call_cost},
-      Case{"telemetry_sample", "ns", sample_cost}, Case{"telemetry_readers", "%", readers_overhead},
-      Case{"telemetry_reading", "%", reading_overhead}};
+  static const std::array cases = {Case{"telemetry_overhead", "%", overhead},
+                                   Case{"telemetry_call", "ns", call_cost},
+                                   Case{"telemetry_sample", "ns", sample_cost},
+                                   Case{"telemetry_readers", "%", readers_overhead},
+                                   Case{"telemetry_reading", "%", reading_overhead},
+                                   Case{"telemetry_snapshots", "/s", snapshot_rate}};
   return cases;
 }
 
@@ -170,7 +205,9 @@ std::span<const Figure> telemetry_figures() {
       Figure{"telemetry_call_cost_ns", "ns", Better::lower, 20, "telemetry_call"},
       Figure{"telemetry_sample_cost_ns", "ns", Better::lower, Figure::no_bar, "telemetry_sample"},
       Figure{"telemetry_readers_percent", "%", Better::lower, 1, "telemetry_readers"},
-      Figure{"telemetry_reading_percent", "%", Better::lower, Figure::no_bar, "telemetry_reading"}};
+      Figure{"telemetry_reading_percent", "%", Better::lower, Figure::no_bar, "telemetry_reading"},
+      Figure{"telemetry_snapshots_per_s", "/s", Better::higher, Figure::no_bar,
+             "telemetry_snapshots"}};
   return figures;
 }
 

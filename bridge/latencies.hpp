@@ -25,10 +25,12 @@ namespace ringkernel::bridge {
 
 /// Picks one message in `every` at random: a fixed distance could fall into step with the traffic.
 /// Of dense traffic it picks fewer, because thousands a second say no less than millions: it
-/// doubles the distance until a tick of the coarse clock has about `tick_samples_max`.
+/// doubles the distance until a tick of the coarse clock has about `tick_samples_max`, and forgets
+/// that when none was picked for `rest_ns`.
 class Sampler {
  public:
   static constexpr std::uint32_t tick_samples_max = 64;
+  static constexpr std::uint64_t rest_ns = 100'000'000;
 
   /// 0: none. 1: each one, however dense.
   explicit Sampler(std::uint32_t every) noexcept : every_(every) {
@@ -37,7 +39,8 @@ class Sampler {
 
   /// `now_ns` is coarse.
   [[nodiscard]] bool next(std::uint64_t now_ns) noexcept {
-    if (every_ == 0 || --left_ != 0) return false;
+    if (every_ == 0) return false;
+    if (--left_ != 0 && (thinner_ == 0 || now_ns - tick_ns_ < rest_ns)) return false;
     if (every_ != 1) thin_out(now_ns);
     left_ = draw();
     return true;
@@ -48,6 +51,7 @@ class Sampler {
 
   void thin_out(std::uint64_t now_ns) noexcept {
     if (now_ns != tick_ns_) {
+      if (now_ns - tick_ns_ >= rest_ns) thinner_ = 0;
       tick_ns_ = now_ns;
       if (tick_samples_ < tick_samples_max / 4 && thinner_ != 0) --thinner_;
       tick_samples_ = 0;

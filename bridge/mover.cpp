@@ -230,12 +230,12 @@ void Mover::ask() {
   for (const std::uint32_t number : active_) {
     Kernel& kernel = kernels_[number];
     if (!kernel.mirror.awaits_device()) continue;
-    // A reply rings a doorbell; that a state is obeyed is only to be seen.
-    if (!directly && !kernel.answering && !kernel.mirror.awaits_state() &&
-        kernel.mirror.has_work_for_device())
-      continue;
     if (copies_.staging_left() < KernelMirror::staging_bytes_max) break;
-    if (kernel.is_silent && !limits_.sliced) ask_whether_parked(number);
+    // A reply rings a doorbell; that a state is obeyed is only to be seen.
+    const bool will_ring = !directly && !kernel.answering && !kernel.mirror.awaits_state() &&
+                           kernel.mirror.has_work_for_device();
+    if (!limits_.sliced && (kernel.is_silent || will_ring)) ask_whether_parked(number);
+    if (will_ring) continue;
     kernel.mirror.ask(copies_, limits_.sliced ? guess_sliced : guess_dma);
     kernel.answering = false;
     asked_.push_back(number);

@@ -18,6 +18,7 @@
 #include "end_signal.hpp"
 #include "render.hpp"
 #include "telemetry/folder.hpp"
+#include "telemetry/process.hpp"
 #include "telemetry/prometheus.hpp"
 #include "telemetry/state_json.hpp"
 #include "top.hpp"
@@ -194,6 +195,7 @@ int main(int argument_count, char** arguments) {
       ->check(CLI::Range(0.1, 3600.0));
   add_views(app, view);
   CLI11_PARSE(app, argument_count, arguments);
+  telemetry::give_way_to_services();
   if (roots.empty()) roots = telemetry::telemetry_roots();
   if (view.as_json || view.as_prometheus) {
     if (!app.get_subcommands().empty()) {

@@ -1,5 +1,6 @@
 #include "telemetry/process.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -43,6 +44,12 @@ Process this_process() {
 bool is_running(const Process& process) {
   const std::optional<Stat> stat = stat_of(process.id);
   return stat && stat->start == process.start && stat->state != 'Z' && stat->state != 'X';
+}
+
+void give_way_to_services() noexcept {
+  const sched_param no_priority{};
+  // What is refused here costs the service some microseconds a look.
+  static_cast<void>(sched_setscheduler(0, SCHED_BATCH, &no_priority));
 }
 
 }  // namespace ringkernel::telemetry

@@ -185,7 +185,7 @@ TensorDesc square_for(std::string_view backend) {
   const std::uint32_t side = is_sanitized(backend) ? 1024 : 3072;
   return {DType::f32, {side, side}};
 }
-constexpr OpOptions too_short{.queue = 0, .timeout = 100ms};
+constexpr OpOptions too_short{.queue = 0, .timeout = 50ms};
 
 /// A context whose op took too long: `out` was being written, `x` was not.
 struct Poisoned {

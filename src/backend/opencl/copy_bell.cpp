@@ -26,16 +26,12 @@ void CopyBell::ring() {
   rung_.notify_all();
 }
 
-void CopyBell::wait(std::uint64_t heard, std::chrono::nanoseconds timeout) {
-  const auto begin = std::chrono::steady_clock::now();
+void CopyBell::wait(std::uint64_t heard) {
   std::unique_lock lock(mutex_);
-  ++sleepers_;
   if (!watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
+  ++sleepers_;
   if (!std::exchange(slept_, true)) watched_.notify_all();
-  while (rings_ == heard && std::chrono::steady_clock::now() - begin < timeout) {
-    const std::uint64_t tick = ticks_;
-    rung_.wait(lock, [&] { return rings_ != heard || ticks_ != tick; });
-  }
+  rung_.wait(lock, [this, heard, tick = ticks_] { return rings_ != heard || ticks_ != tick; });
   --sleepers_;
 }
 

@@ -1,11 +1,11 @@
-/// Lets threads sleep until a copy has ended, or for as long as they want to wait.
+/// Lets threads sleep until a copy has ended, and now and then look at the clock.
 ///
 /// No sleeper arms a timer: on a virtual machine that costs more than the copies of a message (16
 /// of 26 us were measured). One thread watches the time for all of them, while there are any.
 ///
-/// Threading: any thread. `wait` returns with the ring that it waits for, or up to `watch_period`
-/// after its time.
-/// Ownership: the watching thread is the bell's own; nobody may wait when the bell goes.
+/// Threading: any thread.
+/// Ownership: the watching thread is the bell's own. Nobody may wait when the bell goes, on
+/// whatever thread, also a driver's.
 #pragma once
 
 #include <chrono>
@@ -28,9 +28,9 @@ class CopyBell {
   /// How often it was rung so far.
   [[nodiscard]] std::uint64_t rings();
   void ring();
-  /// Sleeps until there were more than `heard` rings, or for `timeout`. A caller who has counted
-  /// the rings before he looked whether he must sleep misses none.
-  void wait(std::uint64_t heard, std::chrono::nanoseconds timeout);
+  /// Sleeps until there were more than `heard` rings, or up to twice `watch_period`. A caller who
+  /// has counted the rings before he looked whether he must sleep misses none.
+  void wait(std::uint64_t heard);
 
  private:
   void watch();

@@ -55,7 +55,7 @@ class CopyQueue {
   /// Forgets copies that have ended and keeps the first failure.
   Result<void> reap_locked();
   /// Has the bell rung when `event` ends.
-  Result<void> call_back(cl_event event);
+  void call_back(cl_event event);
 
   Queue queue_;
   const std::shared_ptr<CopyBell> bell_;  // null: nobody sleeps

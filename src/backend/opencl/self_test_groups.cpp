@@ -68,7 +68,11 @@ class CopiedGroups {
       RK_TRY_VOID(flush(copies_.get()));
       if (!ended_within(read.get(), step_timeout))
         return Error(Errc::backend_unavailable, "self-test: no copy ended beside the work-groups");
-      if (event_status(running_.get()) <= CL_COMPLETE) return 0u;
+      const cl_int status = event_status(running_.get());
+      if (status < CL_COMPLETE)
+        return Error(Errc::backend_unavailable,
+                     "self-test: the work-groups ended with " + status_text(status));
+      if (status == CL_COMPLETE) return 0u;
       const auto now = static_cast<uint32_t>(
           std::ranges::count_if(lines_, [word](const auto& line) { return line.*word == 1; }));
       if (now > seen) deadline = Clock::now() + group_patience;

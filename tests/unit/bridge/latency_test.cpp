@@ -60,6 +60,13 @@ TEST(Sampler, PicksFewOfDenseTraffic_AndSoManyAgainBehindIt) {
   EXPECT_GT(count, 9000u);
 }
 
+TEST(Sampler, ForgetsDenseTrafficAfterARest) {
+  Sampler sampler(64);
+  for (std::uint64_t tick = 1; tick <= 5; ++tick) picked(sampler, tick, 1'000'000);
+  EXPECT_EQ(picked(sampler, 5 + Sampler::rest_ns, 1), 1u);
+  EXPECT_GT(picked(sampler, 6 + Sampler::rest_ns, 640), 0u);
+}
+
 TEST(Sampler, PicksEachIfEachIsWanted_AndNoneIfNone) {
   Sampler each(1);
   EXPECT_EQ(picked(each, 1, 100'000), 100'000u);

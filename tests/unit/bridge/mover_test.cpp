@@ -245,6 +245,21 @@ TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
   EXPECT_EQ(device.slices.size(), before + 5);
 }
 
+/// More kernels than are asked directly: those that nobody asks must not be forgotten.
+TEST_P(MoverPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
+  if (GetParam().sliced) GTEST_SKIP() << "each work-group ends by itself";
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (int i = 0; i < 60; ++i) channels.push_back(make_channel());
+  device.first_is_at_work = true;
+  for (int round = 1; round <= 3; ++round) {
+    for (std::size_t i = 1; i < channels.size(); i += 2)
+      ASSERT_TRUE(submit(*channels[i], round, 100));
+    port.work();
+    for (std::size_t i = 1; i < channels.size(); i += 2)
+      ASSERT_THAT(replies(*channels[i]), ElementsAre(round)) << i;
+  }
+}
+
 /// A slice may visit an index that was in use before between any two words that are copied: it must
 /// find the rings when it finds the state that lets it use them, and the state with its epoch.
 TEST_P(MoverTest, ANewKernelsRingsStateAndEpochComeOneAfterTheOther) {
