@@ -336,8 +336,13 @@ bool Mover::absorb() {
 /// it back: the others make way.
 void Mover::find_parked() noexcept {
   const std::uint32_t last = device_slices_.load(std::memory_order_relaxed);  // written here
-  for (const rk_u32* const parked : parked_read_)
-    if (parked != nullptr && *parked == last) leaving_slice_ = last;
+  for (const std::uint32_t number : active_) {
+    const rk_u32* const parked = parked_read_[number % parked_read_.size()];
+    // What was fetched with the reply is no reason any more.
+    if (parked != nullptr && *parked == last && !kernels_[number].answering &&
+        kernels_[number].mirror.has_work_for_device())
+      leaving_slice_ = last;
+  }
 }
 
 void Mover::forget_idle() {

@@ -2,7 +2,6 @@
 // copies and slices take place when the test says so.
 #include <gmock/gmock.h>
 
-#include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -218,18 +217,6 @@ INSTANTIATE_TEST_SUITE_P(Strategies, MoverPoolTest,
                          ::testing::Values(Strategy{"dma", false}, Strategy{"sliced", true}),
                          [](const auto& which) { return which.param.name; });
 
-TEST_P(MoverPoolTest, EachWorkGroupServesItsOwnKernels) {
-  const std::array channels{make_channel(), make_channel(), make_channel()};
-  for (int i = 1; i <= 30; ++i) {
-    Channel& channel = *channels[static_cast<std::size_t>(i) % channels.size()];
-    ASSERT_TRUE(submit(channel, i, 100));
-    port.work();
-    EXPECT_THAT(replies(channel), ElementsAre(i));
-  }
-  EXPECT_TRUE(executor.parked(0));
-  EXPECT_TRUE(executor.parked(1)) << "sessions have one work-group";
-}
-
 /// The work-group of the second kernel has parked in a slice that goes on, because that of the
 /// first one is at work. It comes back with the next slice, for which the other one has to leave.
 TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
@@ -243,6 +230,22 @@ TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
     ASSERT_THAT(replies(*channel), ElementsAre(i));
   }
   EXPECT_EQ(device.slices.size(), before + 5);
+}
+
+TEST_P(MoverPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
+  if (GetParam().sliced) GTEST_SKIP() << "each work-group ends by itself";
+  auto slow = make_channel();
+  auto quick = make_channel();
+  device.first_is_at_work = true;
+  ASSERT_TRUE(submit(*quick, 1, 100));
+  port.work();
+  ASSERT_THAT(replies(*quick), ElementsAre(1));
+  const std::uint32_t last = device.slices.back();
+  // The caller's session gives up after a while, and leaves it to the mover's thread.
+  ASSERT_TRUE(submit(*slow, 2, 100, Executor::Wake::run_on_caller));
+  EXPECT_THAT(replies(*slow), ElementsAre());
+  EXPECT_NE(device.at<rk_executor_host_line>(0).yield_slice, last);
+  EXPECT_EQ(device.slices.back(), last);
 }
 
 /// More kernels than are asked directly: those that nobody asks must not be forgotten.
