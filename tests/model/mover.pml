@@ -141,7 +141,8 @@ inline absorb(kernel) {
   silent[kernel] = (asked[kernel] && fetched[kernel] == known[kernel]);
   known[kernel] = (asked[kernel] -> fetched[kernel] : known[kernel]);
 #if !NOBODY_IS_ASKED
-  leaving = (asks_parked[kernel] && parked[kernel] == launched -> launched : leaving);
+  leaving = (asks_parked[kernel] && parked[kernel] == launched &&
+             known[kernel] < position[kernel] -> launched : leaving);
 #endif
   fetched[kernel] = 0;
   parked[kernel] = 0;
