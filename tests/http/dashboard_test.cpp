@@ -1,7 +1,9 @@
-// Grafana's dashboard asks for metrics that there are, by labels that they have.
+// Grafana's dashboard asks for metrics that there are, by labels that they have, and a Prometheus
+// server has an answer to each of its questions.
 #include <gmock/gmock.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -9,6 +11,8 @@
 #include <string>
 
 #include "integration/telemetry_fixture.hpp"
+#include "support/prometheus.hpp"
+#include "support/traffic.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -42,7 +46,7 @@ class Dashboard : public Publishing {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Native, Dashboard, ::testing::Values("native"), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Dashboard, ::testing::ValuesIn(backend_names), backend_label);
 
 TEST_P(Dashboard, AsksForMetricsThatThereAre) {
   auto runtime = open_on(GetParam(), often()).value();
@@ -77,6 +81,29 @@ TEST_P(Dashboard, LetsTheReaderChoose) {
     const bool is_of_kernels = expression.find("ringkernel_kernel_") != std::string::npos;
     EXPECT_EQ(expression.find("kernel=~\"$kernel\"") != std::string::npos, is_of_kernels)
         << expression;
+  }
+}
+
+/// As Grafana does, with its own variables of time and everything chosen.
+TEST_P(Dashboard, AsksWhatPrometheusAnswers) {
+  if (!std::filesystem::exists(RK_PROMETHEUS))
+    GTEST_SKIP() << "no Prometheus server: ./rk test unpacks it";
+  RuntimeOptions options = often();
+  options.http_address = "localhost:0";
+  auto runtime = open_on(GetParam(), options).value();
+  Kernel worker = active(runtime, "worker");
+  EXPECT_FALSE(worker.call(ops::relu(std::vector<float>(4))));
+  const Traffic traffic(worker);
+  const testing::Prometheus prometheus(RK_PROMETHEUS, root().parent_path(),
+                                       runtime.metrics().http_address);
+  for (std::string expression : expressions(json::parse(text()).as_object())) {
+    if (!has_device_clock(runtime) && expression.find("_executor_") != std::string::npos) continue;
+    expression = std::regex_replace(expression, std::regex("\\$(runtime|kernel)"), ".*");
+    expression = std::regex_replace(expression, std::regex("\\$__rate_interval"), "5s");
+    EXPECT_TRUE(await([&] {
+      const auto values = prometheus.query(expression);
+      return values && !values->empty();
+    })) << expression;
   }
 }
 

@@ -2,7 +2,6 @@
 // RK_SCREENSHOTS=FOLDER keeps a picture of the page at the end of each test.
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <boost/json.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -11,11 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "http/chromium.hpp"
 #include "integration/telemetry_fixture.hpp"
+#include "support/background.hpp"
+#include "support/http_client.hpp"
+#include "support/traffic.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -58,25 +59,6 @@ Figures figures_of(const LatencySummary& latency) {
           {"max_ns", std::to_string(latency.max_ns)}};
 }
 
-/// Calls a kernel for as long as it lives.
-class Traffic {
- public:
-  explicit Traffic(Kernel kernel)
-      : thread_([this, kernel = std::move(kernel)]() mutable {
-          while (!is_over_.load()) (void)kernel.call(numbered(1));
-        }) {}
-  ~Traffic() {
-    is_over_.store(true);
-    thread_.join();
-  }
-  Traffic(const Traffic&) = delete;
-  Traffic& operator=(const Traffic&) = delete;
-
- private:
-  std::atomic<bool> is_over_{false};
-  std::thread thread_;
-};
-
 class Page : public Publishing {
  protected:
   static void TearDownTestSuite() { browser_.reset(); }
@@ -107,6 +89,17 @@ class Page : public Publishing {
   static void show(const RingKernelRuntime& runtime) {
     browser_->navigate("http://" + runtime.metrics().http_address + "/");
     ASSERT_TRUE(browser_->await("document.querySelector('#health').className === 'pill good'"));
+  }
+
+  /// Whether a service of another process is ready, sooner or later.
+  static bool answers(const std::string& address) {
+    return await([&] {
+      try {
+        return testing::ask(address, "/readyz").result_int() == 200;
+      } catch (const boost::system::system_error&) {
+        return false;
+      }
+    });
   }
 
   /// An expression: the row of a kernel, or undefined.
@@ -158,7 +151,7 @@ class Page : public Publishing {
 
 std::unique_ptr<Chromium> Page::browser_;
 
-INSTANTIATE_TEST_SUITE_P(Native, Page, ::testing::Values("native"), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Page, ::testing::ValuesIn(backend_names), backend_label);
 
 TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   RingKernelRuntime& runtime = serve();
@@ -282,6 +275,23 @@ TEST_P(Page, GoesOnAfterARestartOfTheService) {
   EXPECT_TRUE(browser().evaluate("document.querySelector('#banner').hidden").as_bool());
   EXPECT_FALSE(browser().evaluate("document.body.classList.contains('lost')").as_bool());
   EXPECT_EQ(text_at("#legend"), "after");
+}
+
+TEST_P(Page, GoesOnAfterTheServiceWasKilled) {
+  expect_lost_connections();
+  const std::string address = testing::free_address();
+  const testing::Variable variable("RINGKERNEL_HTTP", address);
+  {
+    const testing::Background service({RK_PAGE_SERVICE, GetParam(), "before"});
+    ASSERT_TRUE(answers(address));
+    browser().navigate("http://" + address + "/");
+    ASSERT_TRUE(browser().await(cell("before", "replied") + " === '1'"));
+  }
+  EXPECT_TRUE(browser().await("!document.querySelector('#banner').hidden"));
+  const testing::Background service({RK_PAGE_SERVICE, GetParam(), "after"});
+  EXPECT_TRUE(browser().await(cell("after", "replied") + " === '1'"));
+  EXPECT_TRUE(browser().await("!" + row("before")));
+  EXPECT_TRUE(browser().await("document.querySelector('#banner').hidden"));
 }
 
 TEST_P(Page, TakesNamesForText) {

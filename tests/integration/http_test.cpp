@@ -1,30 +1,22 @@
 // The HTTP server in a service: what it answers, to whom, and that Prometheus takes it.
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
-#include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/json.hpp>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "integration/telemetry_fixture.hpp"
+#include "support/http_client.hpp"
+#include "support/prometheus.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -33,71 +25,19 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 namespace json = boost::json;
 using asio::ip::tcp;
+using testing::ask;
+using testing::endpoint;
+using Response = testing::HttpResponse;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-extern "C" char** environ;
-
-/// A program that runs until the object goes.
-class Background {
- public:
-  explicit Background(const std::vector<std::string>& command) {
-    std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    for (const int output : {STDOUT_FILENO, STDERR_FILENO})
-      posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
-    is_running_ =
-        posix_spawn(&process_, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-  }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-  ~Background() {
-    if (!is_running_) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
-
- private:
-  pid_t process_ = -1;
-  bool is_running_ = false;
-};
-
 class Http : public Publishing {
  protected:
-  using Response = http::response<http::string_body>;
-
   [[nodiscard]] RingKernelRuntime open() {
     RuntimeOptions options = often();
     options.http_address = "localhost:0";
     return open_on(GetParam(), options).value();
-  }
-
-  static tcp::endpoint endpoint(const std::string& address) {
-    const auto colon = address.rfind(':');
-    return {asio::ip::make_address(address.substr(0, colon)),
-            static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))};
-  }
-
-  /// Throws where there is nobody.
-  static Response ask(const std::string& address, const std::string& target,
-                      http::verb method = http::verb::get, const std::string& host = "localhost") {
-    asio::io_context context;
-    tcp::socket socket(context);
-    socket.connect(endpoint(address));
-    http::request<http::empty_body> request(method, target, 11);
-    request.set(http::field::host, host);
-    http::write(socket, request);
-    boost::beast::flat_buffer buffer;
-    http::response_parser<http::string_body> parser;
-    parser.body_limit(16 * 1024 * 1024);
-    parser.skip(method == http::verb::head);
-    http::read(socket, buffer, parser);
-    return parser.release();
   }
 
   /// Everything that is answered to `bytes` until the server closes the connection.
@@ -300,29 +240,15 @@ TEST_P(Http, IsScrapedByPrometheus) {
   auto runtime = open();
   Kernel kernel = active(runtime, "scraped");
   for (std::uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
-  const std::filesystem::path folder = root().parent_path();
-  std::ofstream(folder / "prometheus.yml")
-      << "scrape_configs: [{job_name: ringkernel, scrape_interval: 200ms, scrape_timeout: 200ms, "
-      << "static_configs: [{targets: ['" << runtime.metrics().http_address << "']}]}]\n";
-  std::string address;
-  {
-    asio::io_context context;
-    const tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
-    address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
-  }
-  const Background prometheus(
-      {RK_PROMETHEUS, "--config.file=" + (folder / "prometheus.yml").string(),
-       "--storage.tsdb.path=" + (folder / "data").string(), "--web.listen-address=" + address});
-  std::string answer;
+  const testing::Prometheus prometheus(RK_PROMETHEUS, root().parent_path(),
+                                       runtime.metrics().http_address);
+  json::array answer;
   EXPECT_TRUE(await([&] {
-    try {
-      answer = ask(address, "/api/v1/query?query=ringkernel_kernel_replied_total").body();
-    } catch (const boost::system::system_error&) {
-      return false;  // not yet
-    }
-    return answer.find("\"7\"") != std::string::npos;
-  })) << answer;
-  EXPECT_THAT(answer, HasSubstr("\"kernel\":\"scraped\""));
+    answer = prometheus.query("ringkernel_kernel_replied_total == 7").value_or(json::array());
+    return !answer.empty();
+  }));
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].at("metric").at("kernel"), "scraped");
 }
 
 }  // namespace
