@@ -72,7 +72,7 @@ double median(std::vector<double> values) {
 double spread(const std::vector<double>& values) {
   const auto [least, most] = std::ranges::minmax(values);
   const double middle = median(values);
-  return middle != 0 ? (most - least) / middle : 0;
+  return middle != 0 ? (most - least) / std::abs(middle) : 0;
 }
 
 Latencies::Latencies(const SamplingLimits& limits)

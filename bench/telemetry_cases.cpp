@@ -2,6 +2,7 @@
 // process and gives them short windows in turn; a sample is what one pair of windows differs by.
 #include "telemetry_cases.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -32,9 +33,10 @@ constexpr int readers = 10;
 /// A runtime with one ring kernel that echoes.
 class Service {
  public:
-  explicit Service(bool telemetry, std::uint32_t sampling = rk::RuntimeOptions().latency_sampling)
+  explicit Service(bool telemetry, std::uint32_t sampling = rk::RuntimeOptions().latency_sampling,
+                   const char* backend = "opencl")
       : runtime_(rk::RingKernelRuntime::builder()
-                     .backend("opencl")
+                     .backend(backend)
                      .options({.arena_bytes = 8 << 20,
                                .park_after = park_after,
                                .telemetry = telemetry,
@@ -140,10 +142,12 @@ class Readers {
   void run(const std::string& file, const std::stop_token& stop) {
     rk::telemetry::give_way_to_services();
     const auto reader = rk::telemetry::CountersReader::open(file).value();
+    auto next = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
       if (wakes_ == Wakes::to_read && reader.runtime() && !reader.kernels().empty()) ++snapshots_;
       wakes_.wait(Wakes::never);
-      std::this_thread::sleep_for(1ms);
+      next = std::max(next + 1ms, std::chrono::steady_clock::now());
+      std::this_thread::sleep_until(next);
     }
   }
 
@@ -152,13 +156,19 @@ class Readers {
   std::vector<std::jthread> threads_;
 };
 
+/// What keeps a service as busy as it can be: on a CPU device both cores of a small machine, where
+/// the device is at work on the one and its user on the other.
+void load_device(Service& service) { service.pipeline(); }
+/// One core: natively a caller runs the device's part itself. The others are free for readers.
+void load_caller(Service& service) { service.call(); }
+
 /// Throughput beside ten threads that do one thing or the other.
-Measurement lost_beside_threads(Wakes with, Wakes without) {
-  Service service(true);
+template <class Load>
+Measurement lost_beside_threads(Service service, Load&& load, Wakes with, Wakes without) {
   Readers beside(service.file());
   const auto measure = [&](Wakes what) {
     beside.change_to(what);
-    return rate_of([&] { service.pipeline(); });
+    return rate_of([&] { load(service); });
   };
   const Measurement result =
       paired([&] { return measure(with); }, [&] { return measure(without); }, percent_lost);
@@ -167,25 +177,37 @@ Measurement lost_beside_threads(Wakes with, Wakes without) {
 }
 
 /// Snapshots that each of them gets in a second of full load.
-Measurement snapshot_rate() {
+template <class Load>
+Measurement snapshot_rate(Service service, Load&& load) {
   constexpr double sample_us = 200'000;
-  Service service(true);
   Readers beside(service.file());
   beside.change_to(Wakes::to_read);
   std::vector<double> samples;
   for (int sample = 0; sample < 10; ++sample) {
     const std::uint64_t before = beside.snapshots();
     const Stopwatch watch;
-    while (watch.us() < sample_us) service.pipeline();
+    while (watch.us() < sample_us) load(service);
     samples.push_back(static_cast<double>(beside.snapshots() - before) / readers /
                       (watch.us() / 1e6));
   }
   return summarize(std::move(samples), Better::higher);
 }
 
-Measurement readers_overhead() { return lost_beside_threads(Wakes::to_read, Wakes::never); }
+Service on_device() { return Service(true); }
+Service on_caller() { return Service(true, rk::RuntimeOptions().latency_sampling, "native"); }
+
+Measurement readers_overhead() {
+  return lost_beside_threads(on_device(), load_device, Wakes::to_read, Wakes::never);
+}
 /// Of the above, what the reading costs, and not that threads wake.
-Measurement reading_overhead() { return lost_beside_threads(Wakes::to_read, Wakes::idly); }
+Measurement reading_overhead() {
+  return lost_beside_threads(on_device(), load_device, Wakes::to_read, Wakes::idly);
+}
+Measurement readers_beside_overhead() {
+  return lost_beside_threads(on_caller(), load_caller, Wakes::to_read, Wakes::never);
+}
+Measurement snapshots() { return snapshot_rate(on_device(), load_device); }
+Measurement snapshots_beside() { return snapshot_rate(on_caller(), load_caller); }
 
 }  // namespace
 
@@ -195,7 +217,9 @@ std::span<const Case> telemetry_cases() {
                                    Case{"telemetry_sample", "ns", sample_cost},
                                    Case{"telemetry_readers", "%", readers_overhead},
                                    Case{"telemetry_reading", "%", reading_overhead},
-                                   Case{"telemetry_snapshots", "/s", snapshot_rate}};
+                                   Case{"telemetry_snapshots", "/s", snapshots},
+                                   Case{"telemetry_beside", "%", readers_beside_overhead},
+                                   Case{"telemetry_beside_snapshots", "/s", snapshots_beside}};
   return cases;
 }
 
@@ -207,7 +231,10 @@ std::span<const Figure> telemetry_figures() {
       Figure{"telemetry_readers_percent", "%", Better::lower, 1, "telemetry_readers"},
       Figure{"telemetry_reading_percent", "%", Better::lower, Figure::no_bar, "telemetry_reading"},
       Figure{"telemetry_snapshots_per_s", "/s", Better::higher, Figure::no_bar,
-             "telemetry_snapshots"}};
+             "telemetry_snapshots"},
+      Figure{"telemetry_beside_percent", "%", Better::lower, 1, "telemetry_beside"},
+      Figure{"telemetry_beside_per_s", "/s", Better::higher, Figure::no_bar,
+             "telemetry_beside_snapshots"}};
   return figures;
 }
 
