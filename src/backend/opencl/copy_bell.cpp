@@ -43,7 +43,7 @@ void CopyBell::watch() {
   for (;;) {
     watched_.wait(lock, [this] { return closing_ || slept_; });
     slept_ = sleepers_ != 0;
-    if (watched_.wait_for(lock, watch_period, closing)) return;
+    if (watched_.wait_for(lock, watch_period_, closing)) return;
     if (sleepers_ == 0) continue;
     slept_ = true;
     ++ticks_;

@@ -18,9 +18,8 @@ namespace ringkernel::opencl {
 
 class CopyBell {
  public:
-  static constexpr std::chrono::milliseconds watch_period{2};
-
-  CopyBell() = default;
+  explicit CopyBell(std::chrono::nanoseconds watch_period = std::chrono::milliseconds(2))
+      : watch_period_(watch_period) {}
   CopyBell(const CopyBell&) = delete;
   CopyBell& operator=(const CopyBell&) = delete;
   ~CopyBell();
@@ -28,13 +27,14 @@ class CopyBell {
   /// How often it was rung so far.
   [[nodiscard]] std::uint64_t rings();
   void ring();
-  /// Sleeps until there were more than `heard` rings, or up to twice `watch_period`. A caller who
+  /// Sleeps until there were more than `heard` rings, or up to twice the watch period. A caller who
   /// has counted the rings before he looked whether he must sleep misses none.
   void wait(std::uint64_t heard);
 
  private:
   void watch();
 
+  const std::chrono::nanoseconds watch_period_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable rung_;
   std::condition_variable watched_;  // somebody sleeps, or the bell goes
