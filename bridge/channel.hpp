@@ -285,16 +285,15 @@ class Channel {
   void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
                      bool timed);                                                     // (send)
   void publish_records() noexcept;                                                    // (send)
-  Result<void> make_room(Ended& ended);                                               // (send)
+  Result<void> make_room(Ended& ended, std::int32_t priority);                        // (send)
   void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);        // (send)
   std::size_t flush(std::uint64_t now_ns, Ended& ended);                              // (send)
   std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
-  bool drop_oldest(Ended& ended);                                                     // (send)
+  bool drop_oldest(Ended& ended, std::int32_t priority);                              // (send)
   /// For the next message; `now_ns` is coarse. With (send) held.
   Stamp stamp(Sampler& sampler, std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
     const std::uint64_t at_ns = sampler.next(now_ns) ? std::max(clock_.sample_ns(), since_ns) : 0;
-    if (since_ns != 0) return {since_ns, at_ns};
-    return {at_ns != 0 ? at_ns : now_ns, at_ns};
+    return {since_ns != 0 ? since_ns : at_ns != 0 ? at_ns : now_ns, at_ns};
   }
   [[nodiscard]] std::uint64_t coarse_ns() const noexcept {
     return latencies_ != nullptr ? clock_.coarse_ns() : 0;
@@ -369,6 +368,7 @@ class Channel {
   Consumer consumer_;
   bool retired_ = false;
   std::atomic<bool> broken_{false};  // the output ring made no sense
+  std::atomic<bool> ending_{false};  // closed: who leads makes room for who retires the kernel
 
   alignas(64) std::mutex mailbox_mutex_;
   std::condition_variable mailbox_changed_;
@@ -403,7 +403,7 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
   {
     const std::lock_guard lock(send_mutex_);
     RK_TRY(header, claim_record(envelope));
-    if (header == nullptr) RK_TRY_VOID(make_room(ended));
+    if (header == nullptr) RK_TRY_VOID(make_room(ended, envelope.priority));
     const Stamp now = stamp(sampler_, coarse_ns(), envelope.waits_since_ns);
     id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now);
     if (!id) {

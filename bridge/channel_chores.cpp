@@ -34,14 +34,15 @@ void Channel::expire(std::uint64_t now_ns) {
   next_deadline_ns_.store(no_deadline);  // before the scans: later deadlines lower it again
   bool lowered = false;
   const Error error(Errc::deadline_exceeded, "while waiting for the reply");
-  pending_.for_each_armed([&](MessageId id, Slot& slot) {
+  const auto is_overdue = [&](const Slot& slot) {
     const std::uint64_t deadline_ns = slot.deadline_ns.load(std::memory_order_relaxed);
-    if (slot.receiver.load(std::memory_order_relaxed) == Receiver::waiter) return;  // own clock
-    if (deadline_ns <= now_ns)
-      end(id, error);
-    else
-      lowered |= lower_next_deadline(deadline_ns);
-  });
+    if (slot.receiver.load(std::memory_order_relaxed) == Receiver::waiter)
+      return false;  // own clock
+    if (deadline_ns <= now_ns) return true;
+    lowered |= lower_next_deadline(deadline_ns);
+    return false;
+  };
+  for (const MessageId id : pending_.armed_in_order(is_overdue)) end(id, error);
   std::vector<Completion*> overdue;
   {
     const std::lock_guard lock(mailbox_mutex_);

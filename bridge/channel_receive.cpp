@@ -180,7 +180,8 @@ bool Channel::cancel(MessageId id) {
 }
 
 void Channel::fail_all(const Error& reason) {
-  pending_.for_each_armed([&](MessageId id, Slot&) { end(id, reason); });
+  for (const MessageId id : pending_.armed_in_order([](const Slot&) { return true; }))
+    end(id, reason);
   std::deque<WaitingReceiver> receivers;
   {
     const std::lock_guard lock(mailbox_mutex_);
@@ -253,11 +254,11 @@ Outcome Channel::wait(MessageId id, Timeout timeout) {
 }
 
 void Channel::lead(MessageId id, Timeout& timeout) {
+  if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
   std::uint64_t start_ns = 0;
   bool was_starting = false;
   for (std::uint32_t poll = 1;; ++poll) {
-    if (drain() != 0 && pending_.done(id)) return;
-    if (retired_) return;  // the end of the kernel ends the message; the executor may be gone
+    if (!consumer_.empty() && drain() != 0 && pending_.done(id)) return;
     const bool leaves_core = poll % handover_polls == 1 && executor_.needs_core(kernel_);
     if (poll % chore_polls != 0 && !leaves_core) {
       if (poll > eager_polls) cpu_pause();
@@ -270,7 +271,7 @@ void Channel::lead(MessageId id, Timeout& timeout) {
     const std::uint64_t patience_ns =
         starting ? std::max(start_patience_ns, limits_.spin_ns) : limits_.spin_ns;
     if (pending_.done(id) || now_ns >= timeout.deadline_ns(now_ns) ||
-        now_ns - start_ns >= patience_ns)
+        now_ns - start_ns >= patience_ns || ending_.load(std::memory_order_relaxed))  // advice
       return;
     (void)do_chores(now_ns);
     // A slice that never gives a core back would keep it until the scheduler's next tick.
@@ -339,6 +340,7 @@ void Channel::to_mailbox(std::span<const MessageId> ids) {
 }
 
 void Channel::put_in_mailbox(Arrivals& arrivals) {
+  if (arrivals.count == 0) return;
   to_mailbox(std::span(arrivals.ids).first(arrivals.count));
   arrivals.count = 0;
 }

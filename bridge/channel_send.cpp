@@ -32,6 +32,10 @@ Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input
 
 Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
   if (closed_) return close_reason_;
+  if (envelope.deadline_ns != no_deadline && clock_.coarse_ns() >= envelope.deadline_ns) {
+    counters_.expired.fetch_add(1, std::memory_order_relaxed);
+    return Error(Errc::deadline_exceeded, "before there was room in the ring");
+  }
   if (envelope.payload_bytes > payload_bytes_max_)
     return Error(Errc::message_too_large, std::to_string(envelope.payload_bytes) +
                                               " bytes; the input ring takes " +
@@ -72,7 +76,7 @@ void Channel::publish_records() noexcept {
   producer_.prefetch_next();
 }
 
-Result<void> Channel::make_room(Ended& ended) {
+Result<void> Channel::make_room(Ended& ended, std::int32_t priority) {
   // relaxed: (send) is held
   if (waiting_.empty() && queued_.load(std::memory_order_relaxed) < limits_.queue_max) return {};
   switch (limits_.policy) {
@@ -83,17 +87,22 @@ Result<void> Channel::make_room(Ended& ended) {
       return Error(Errc::message_dropped, "ring and queue are full");
     case Policy::drop_oldest:
       // Without a free slot the new message could not take the place of the old one.
-      if (pending_.available() && drop_oldest(ended)) return {};
-      break;
+      if (!pending_.available() || queue_.empty()) break;
+      if (drop_oldest(ended, priority)) return {};
+      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+      return Error(Errc::message_dropped,
+                   "ring and queue are full, and all that is queued has a "
+                   "higher priority");
   }
   return Error(Errc::queue_full, "the ring and " + std::to_string(limits_.queue_max) +
                                      " places on the host are full");
 }
 
-/// The oldest is the one at the front of the lowest priority that has one.
-bool Channel::drop_oldest(Ended& ended) {
-  if (queue_.empty()) return false;
+/// The oldest is the one at the front of the lowest priority that has one; none whose priority is
+/// higher than the newcomer's. The queue is not empty.
+bool Channel::drop_oldest(Ended& ended, std::int32_t priority) {
   const auto lowest = std::prev(queue_.end());
+  if (lowest->first > priority) return false;
   ended.emplace_back(lowest->second.front().id,
                      Error(Errc::message_dropped, "a later message took its place in the queue"));
   lowest->second.front().envelope.release_hold();
@@ -201,8 +210,10 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
     admission(close_reason_);  // written once, before closed_
     return ticket;
   }
-  waiting_.push_back({ticket, envelope, receiver, completion, std::move(payload),
-                      std::move(admission), stamp(sampler_, coarse_ns())});
+  const auto place = std::ranges::find_if(
+      waiting_, [&](const Waiting& other) { return other.envelope.priority < envelope.priority; });
+  waiting_.insert(place, {ticket, envelope, receiver, completion, std::move(payload),
+                          std::move(admission), stamp(sampler_, coarse_ns())});
   queued_.fetch_add(1);
   const bool deadline_lowered = lower_next_deadline(envelope.deadline_ns);
   lock.unlock();
@@ -216,6 +227,7 @@ bool Channel::withdraw(std::uint64_t ticket) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& w) { return w.ticket == ticket; });
   if (found == waiting_.end()) return false;
+  counters_.cancelled.fetch_add(1, std::memory_order_relaxed);
   found->envelope.release_hold();
   waiting_.erase(found);
   queued_.fetch_sub(1);
@@ -248,6 +260,7 @@ Result<void> Channel::wait_for_room(std::uint64_t deadline_ns) {
   const std::uint64_t now_ns = clock_.now_ns();
   const std::uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
   if (room_changed_.wait_for(lock, std::chrono::nanoseconds(left_ns), room)) return {};
+  counters_.expired.fetch_add(1, std::memory_order_relaxed);
   return Error(Errc::deadline_exceeded, "while waiting for room in the queue");
 }
 
@@ -282,6 +295,7 @@ void Channel::close(const Error& reason) {
     const std::lock_guard lock(send_mutex_);
     if (closed_) return;
     closed_ = true;
+    ending_.store(true, std::memory_order_relaxed);  // pairs with lead; the bridge comes anyway
     close_reason_ = reason;
     waiting.swap(waiting_);
     queued_.fetch_sub(waiting.size());

@@ -15,6 +15,7 @@
 /// Ownership: the table owns the slots; a `Completion` is borrowed until it is called.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -73,6 +74,7 @@ struct alignas(64) Slot {
   std::uint64_t replied_ns = 0;  // its reply was found; 0: its times are not taken
   std::uint32_t next_free = 0;   // while it is free
   Completion* completion = nullptr;
+  std::atomic<std::uint64_t> number{0};  // of the message, counted as they are accepted
   std::binary_semaphore wake_up{0};
   Outcome outcome;
 };
@@ -155,6 +157,9 @@ class Pending {
   /// Calls `visit(id, slot)` for every slot that is armed at that moment.
   template <class Visit>
   void for_each_armed(Visit&& visit);
+  /// Of these, the ids of those that `wanted(slot)` takes, in the order in which they were armed.
+  template <class Wanted>
+  [[nodiscard]] std::vector<MessageId> armed_in_order(Wanted&& wanted);
 
   /// Slots in use, whatever their phase. Looks at all of them: not for a hot path.
   [[nodiscard]] std::uint32_t in_use() const noexcept;
@@ -183,6 +188,7 @@ class Pending {
   // acquires, so that no index can come back behind a compare-and-swap's back.
   std::atomic<std::uint32_t> free_{no_slot};
   std::uint32_t taken_ = no_slot;           // what is left of the last list; acquire's own
+  std::uint64_t armed_ = 0;                 // messages so far; acquire's own
   std::atomic<std::uint32_t> used_max_{0};  // slots at and above were never taken
 };
 
@@ -217,6 +223,7 @@ inline MessageId Pending::arm(std::uint32_t index, Receiver receiver, std::uint6
   slot.assisted.store(assisted, std::memory_order_relaxed);
   slot.entered_ns.store(stamp.sampled_ns, std::memory_order_relaxed);
   slot.accepted_ns.store(stamp.accepted_ns, std::memory_order_relaxed);
+  slot.number.store(++armed_, std::memory_order_relaxed);
   slot.replied_ns = 0;
   slot.completion = completion;
   const std::uint64_t generation = (slot.word.load(std::memory_order_relaxed) >> 8) + 1;
@@ -287,6 +294,20 @@ void Pending::for_each_armed(Visit&& visit) {
     const std::uint64_t phase = word & 0xff;
     if (phase == armed_phase || phase == sleeping) visit((word >> 8) << 16 | index, slots_[index]);
   }
+}
+
+template <class Wanted>
+std::vector<MessageId> Pending::armed_in_order(Wanted&& wanted) {
+  std::vector<std::pair<std::uint64_t, MessageId>> found;
+  for_each_armed([&](MessageId id, Slot& slot) {
+    // relaxed: of a slot that is armed anew meanwhile; whoever ends its message finds another id
+    if (wanted(slot)) found.emplace_back(slot.number.load(std::memory_order_relaxed), id);
+  });
+  std::ranges::sort(found);
+  std::vector<MessageId> ids;
+  ids.reserve(found.size());
+  for (const auto& [number, id] : found) ids.push_back(id);
+  return ids;
 }
 
 }  // namespace ringkernel::bridge

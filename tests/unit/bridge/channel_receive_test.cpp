@@ -172,6 +172,34 @@ TEST_F(ChannelReceive, FailAllEndsWhatHasNoOutcomeAndKeepsWhatHas) {
   EXPECT_TRUE(channel->idle());
 }
 
+/// Slots that came back are given out again the other way round.
+TEST_F(ChannelReceive, MessagesThatEndTogetherEndInTheirOrder) {
+  constexpr int messages = 8;
+  const auto channel = make_channel({}, false);
+  const std::uint64_t deadline_ns = clock.now + 10;
+  const auto send = [&](std::uint64_t until_ns) {
+    std::vector<MessageId> ids;
+    for (int i = 0; i < messages; ++i)
+      ids.push_back(submit(*channel, i, envelope(64, until_ns)).value());
+    return ids;
+  };
+  const auto ended = [&] {
+    std::vector<MessageId> ids;
+    for (int i = 0; i < messages; ++i) ids.push_back(next(*channel).id);
+    return ids;
+  };
+  for (int round = 0; round < 2; ++round) {
+    const std::vector<MessageId> sent = send(deadline_ns + clock.now);
+    clock.now += deadline_ns;
+    channel->do_chores(clock.now);
+    EXPECT_EQ(ended(), sent) << "expired, round " << round;
+  }
+  const std::vector<MessageId> sent = send(no_deadline);
+  channel->close(terminated);
+  channel->fail_all(terminated);
+  EXPECT_EQ(ended(), sent) << "failed";
+}
+
 TEST_F(ChannelReceive, FailAllEndsWaitingReceivers) {
   const auto channel = make_channel();
   (void)channel->receive_later(&recorder, no_deadline);

@@ -89,6 +89,18 @@ TEST_F(ChannelSend, DropOldestTakesTheOldestOfTheLowestPriority) {
   EXPECT_THAT(replies(*channel), ElementsAre(0, 1, 6, 6, 6, 2));
 }
 
+TEST_F(ChannelSend, DropOldestSparesAHigherPriority) {
+  const auto channel = make_channel({.queue_max = 2, .policy = Policy::drop_oldest});
+  for (const auto& [value, priority] : {std::pair{0, 0}, {1, 0}, {2, 9}, {3, 9}})
+    ASSERT_TRUE(submit(*channel, value, envelope(large, no_deadline, priority)));
+  EXPECT_EQ(submit(*channel, 4, envelope(large, no_deadline, 8)).error(), Errc::message_dropped);
+  EXPECT_EQ(channel->counters().dropped, 1u);
+  EXPECT_TRUE(submit(*channel, 5, envelope(large, no_deadline, 9)));
+  EXPECT_EQ(next(*channel).error, make_error_code(Errc::message_dropped));
+  settle(*channel);
+  EXPECT_THAT(replies(*channel), ElementsAre(0, 1, 3, 5));
+}
+
 TEST_F(ChannelSend, DropOldestDropsNothingWithoutASlotForTheNewOne) {
   const auto channel =
       make_channel({.in_flight_max = 4, .queue_max = 2, .policy = Policy::drop_oldest});
@@ -144,6 +156,17 @@ TEST_F(ChannelSend, AMessageThatExpiresOnTheHostIsNeverExecuted) {
   EXPECT_EQ(channel->counters().late, 0u);
 }
 
+TEST_F(ChannelSend, AMessageWhoseTimeIsUpIsNotAccepted) {
+  const auto channel = make_channel();
+  EXPECT_EQ(submit(*channel, 0, envelope(64, clock.now)).error(), Errc::deadline_exceeded);
+  EXPECT_TRUE(submit(*channel, 1, envelope(64, clock.now + 1)));
+  settle(*channel);
+  EXPECT_THAT(replies(*channel), ElementsAre(1));
+  EXPECT_EQ(executor.telemetry(channel->kernel()).messages_in, 1u);
+  EXPECT_EQ(channel->counters().accepted, 1u);
+  EXPECT_EQ(channel->counters().expired, 1u);
+}
+
 TEST_F(ChannelSend, ACancelledMessageInTheQueueIsNeverExecuted) {
   const auto channel = full_channel(Policy::reject);
   EXPECT_TRUE(channel->cancel(ids[2]));
@@ -170,12 +193,23 @@ TEST_F(ChannelSend, WhoWaitsIsAdmittedInOrderAndNobodyOvertakes) {
   EXPECT_EQ(channel->queued(), 0u);
 }
 
+TEST_F(ChannelSend, WhoWaitsIsAdmittedByPriority) {
+  const auto channel = full_channel(Policy::block);
+  for (const auto& [value, priority] : {std::pair{4, 0}, {5, 7}, {6, 0}, {7, 7}})
+    (void)channel->submit_later(envelope(large, no_deadline, priority), Receiver::mailbox, nullptr,
+                                payload(value, large), note());
+  settle(*channel);
+  EXPECT_EQ(admitted.size(), 4u);
+  EXPECT_THAT(replies(*channel), ElementsAre(0, 1, 2, 3, 5, 7, 4, 6));
+}
+
 TEST_F(ChannelSend, AWithdrawnSubmissionIsNotAdmitted) {
   const auto channel = full_channel(Policy::block);
   const std::uint64_t ticket =
       channel->submit_later(envelope(large), Receiver::mailbox, nullptr, payload(4, large), note());
   EXPECT_TRUE(channel->withdraw(ticket));
   EXPECT_FALSE(channel->withdraw(ticket));
+  EXPECT_EQ(channel->counters().cancelled, 1u);
   settle(*channel);
   EXPECT_TRUE(admitted.empty());
   EXPECT_THAT(replies(*channel), ElementsAre(0, 1, 2, 3));
@@ -227,6 +261,7 @@ TEST_F(ChannelSend, CloseRefusesNewMessagesAndEndsThoseWhoWait) {
 TEST_F(ChannelSend, WaitingForRoomEndsAtTheDeadline) {
   const auto channel = full_channel(Policy::block);
   EXPECT_EQ(channel->wait_for_room(clock.now).error(), Errc::deadline_exceeded);
+  EXPECT_EQ(channel->counters().expired, 1u);
   device.work();
   EXPECT_TRUE(channel->wait_for_room(clock.now));
   EXPECT_TRUE(submit(*channel, 4, envelope(large)));
