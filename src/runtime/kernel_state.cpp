@@ -268,7 +268,9 @@ void KernelState::Prepared::write(std::byte* payload) noexcept {
 }
 
 Result<void> KernelState::prepare(ContentView content, const SendOptions& options,
-                                  Prepared& prepared) const {
+                                  Prepared& prepared, bool wait) const {
+  if (options.timeout.count() < 0)
+    return Error(Errc::deadline_exceeded, "the deadline had passed before the message was sent");
   prepared.request = content.request();
   if (takes_ops_ && prepared.request == nullptr) {
     RK_TRY(request, Request::from_bytes(content.bytes()));
@@ -284,7 +286,8 @@ Result<void> KernelState::prepare(ContentView content, const SendOptions& option
     lay_out(plan, prepared);
     prepared.held.reset();
     if (plan.residents != 0) [[unlikely]] {
-      RK_TRY(held, runtime_->tensors().hold(*prepared.request, codec::result_of(plan)));
+      RK_TRY(held, runtime_->tensors().hold(*prepared.request, codec::result_of(plan), wait));
+      if (held == nullptr) return Error(make_error_code(Errc::busy));
       prepared.held.reset(held);
     }
     envelope.hold = prepared.held.get();

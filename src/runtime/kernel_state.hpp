@@ -112,8 +112,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     void write(std::byte* payload) noexcept;
   };
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
-  /// `content` and itself: do not move it.
-  Result<void> prepare(ContentView content, const SendOptions& options, Prepared& prepared) const;
+  /// `content` and itself: do not move it. Where the host is copying one of its tensors it waits,
+  /// or is answered busy if it is not to `wait`.
+  Result<void> prepare(ContentView content, const SendOptions& options, Prepared& prepared,
+                       bool wait = true) const;
   /// A function's message: laid out already, its inputs in pieces. `kind` is what the plan is of.
   static void prepare(const codec::Plan& plan, const Request& kind,
                       std::span<const codec::Piece> pieces, Prepared& prepared) noexcept;
@@ -167,6 +169,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     bool operator==(const Activity&) const = default;
   };
   [[nodiscard]] Activity activity() const;
+  /// After a termination that the device did not obey in time: gives the rings back if it has
+  /// since. One thread at a time.
+  [[nodiscard]] bool try_give_back();
+  /// Polls watches to their ends.
+  static void drive(std::vector<std::unique_ptr<bridge::Watch>> watches,
+                    const bridge::Clock& clock);
   [[nodiscard]] bridge::Channel& channel() noexcept { return *channel_; }
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
 
@@ -184,8 +192,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status);                // state lock held
-  Result<void> drive(bridge::Watch& watch);
-  void finish_termination(bool released, Result<void> result);
+  /// `epoch`: the one with which the device lets go of the rings, in case it has not.
+  void finish_termination(bool released, std::uint32_t epoch, Result<void> result);
 
   const std::shared_ptr<RuntimeState> runtime_;
   const std::string id_;
@@ -208,6 +216,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   Error end_reason_;        // set when it begins to terminate
   std::vector<Done> on_terminated_;
   Result<void> termination_;
+  std::uint32_t last_epoch_ = 0;  // of the termination; set with `terminated`
   std::optional<KernelMetrics> last_metrics_;
   // What was counted before it began: by the device, for those who had this place; and by all when
   // the counts were reset.
@@ -224,13 +233,15 @@ Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
   std::size_t sent = 0;
   while (sent < count) {
     const auto describe = [&](std::size_t i) -> Result<const bridge::Envelope*> {
-      RK_TRY_VOID(prepare(content(sent + i), options, prepared));
+      // With the channel's send lock, which the bridge wants as well.
+      RK_TRY_VOID(prepare(content(sent + i), options, prepared, false));
       prepared.envelope.deadline_ns = deadline;
       return &prepared.envelope;
     };
     const auto write = [&](std::size_t, std::byte* payload) { prepared.write(payload); };
     Result<std::size_t> accepted = channel_->submit_batch(count - sent, describe, write);
-    if (accepted && *accepted == 0) {  // no room: as a single message, by the policy
+    const bool is_busy = accepted ? *accepted == 0 : accepted.error() == Errc::busy;
+    if (is_busy) {  // no room, or a tensor that is being copied: as a single message, which waits
       const Result<MessageId> single = try_send(content(sent), options);
       accepted = single ? Result<std::size_t>(1) : Result<std::size_t>(single.error());
     }

@@ -73,10 +73,10 @@ class Deactivation final : public bridge::Watch {
       kernel_->set_status(KernelStatus::deactivated);
       return Result<void>();
     }
-    if (now_ns >= deadline_ns_)
-      return Error(Errc::execution_timeout,
-                   "kernel '" + kernel_->id_ + "' was not let go of by the device");
-    return std::nullopt;
+    if (now_ns < deadline_ns_) return std::nullopt;
+    kernel_->channel_->set_state(RK_KERNEL_RUNNING);  // it stays what it is
+    return Error(Errc::execution_timeout,
+                 "kernel '" + kernel_->id_ + "' was not let go of by the device; it stays active");
   }
 
   const std::shared_ptr<KernelState> kernel_;
@@ -131,8 +131,8 @@ class Termination final : public bridge::Watch {
       result =
           Error(Errc::execution_timeout, "kernel '" + kernel_->id_ +
                                              "' was not let go of by the device; its rings stay"
-                                             " allocated");
-    kernel_->finish_termination(released && !executor.failed(), std::move(result));
+                                             " allocated until it is");
+    kernel_->finish_termination(released && !executor.failed(), epoch_, std::move(result));
     return true;
   }
 
@@ -175,7 +175,17 @@ void KernelState::give_back() {
   if (region_bytes_ != 0) runtime_->arena().free(region_offset_, region_bytes_);
 }
 
-void KernelState::finish_termination(bool released, Result<void> result) {
+bool KernelState::try_give_back() {
+  bridge::Executor& executor = program_->executor();
+  executor.go_on(kernel_);
+  if (!executor.obeys(kernel_, last_epoch_)) return false;
+  executor.detach(kernel_);
+  give_back();
+  return true;
+}
+
+void KernelState::finish_termination(bool released, std::uint32_t epoch, Result<void> result) {
+  last_epoch_ = epoch;
   {
     const std::lock_guard lock(mutex_);
     KernelMetrics metrics = all_metrics();
@@ -204,25 +214,29 @@ void KernelState::finish_termination(bool released, Result<void> result) {
   for (const Done& done : waiting) done(result);
 }
 
-Result<void> KernelState::drive(bridge::Watch& watch) {
+void KernelState::drive(std::vector<std::unique_ptr<bridge::Watch>> watches,
+                        const bridge::Clock& clock) {
   bridge::IdleStrategy idle;
-  while (!watch.poll(runtime_->clock().now_ns())) {
+  const auto is_over = [&](const auto& watch) { return watch->poll(clock.now_ns()); };
+  while (std::erase_if(watches, is_over), !watches.empty()) {
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
   }
-  return {};
 }
 
 Result<void> KernelState::deactivate() {
   Result<void> result;
-  RK_TRY(watch, start_deactivate([&](Result<void> ended) { result = std::move(ended); }));
-  RK_TRY_VOID(drive(*watch));
+  std::vector<std::unique_ptr<bridge::Watch>> watch(1);
+  RK_TRY(begun, start_deactivate([&](Result<void> ended) { result = std::move(ended); }));
+  watch.front() = std::move(begun);
+  drive(std::move(watch), runtime_->clock());
   return result;
 }
 
 Result<void> KernelState::terminate(const TerminateOptions& options, const Error& reason) {
-  if (const auto watch = start_terminate(options, reason, [](Result<void>) {}))
-    RK_TRY_VOID(drive(*watch));
+  std::vector<std::unique_ptr<bridge::Watch>> watch(1);
+  watch.front() = start_terminate(options, reason, [](const Result<void>&) {});
+  if (watch.front() != nullptr) drive(std::move(watch), runtime_->clock());
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return status_ == KernelStatus::terminated; });
   return termination_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -60,6 +62,9 @@ Result<void> check(const RuntimeOptions& options) {
       options.kernels_per_program % RK_DOORBELLS_PER_LINE != 0)
     return Error(Errc::invalid_argument, "kernels_per_program must be a multiple of 16 up to " +
                                              std::to_string(kernels_max));
+  if (options.arena_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    return Error(Errc::invalid_argument, "arena_bytes is " + std::to_string(options.arena_bytes) +
+                                             ": no memory is so large");
   if (options.drain_records_max == 0)
     return Error(Errc::invalid_argument, "drain_records_max must not be 0");
   if (options.work_groups > work_groups_max)
@@ -143,6 +148,7 @@ std::vector<Candidate> find_candidates(BackendTarget target, const std::string& 
 Result<RingKernelRuntime> RuntimeBuilder::build() const {
   const RuntimeOptions options = completed(options_);
   RK_TRY_VOID(check(options));
+  if (!backend_.empty()) RK_TRY_VOID(backend::find_backend(backend_));
   std::shared_ptr<LogSink> log = log_;
   if (log == nullptr) {
     RK_TRY(wanted, detail::log_of_environment());
@@ -170,9 +176,19 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     }
     RK_TRY(device_state, device->state());
     RK_TRY_VOID(check_work_groups(options.work_groups, candidate.description, device_state));
-    return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
-        options, std::string(candidate.backend->name()), candidate.description, std::move(*device),
-        device_state, std::move(log)));
+    try {
+      return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
+          options, std::string(candidate.backend->name()), candidate.description,
+          std::move(*device), device_state, std::move(log)));
+    } catch (const std::runtime_error& refusal) {  // of the system: no thread, no descriptor
+      return Error(Errc::backend_unavailable,
+                   std::string("the runtime cannot start: ") + refusal.what());
+    }
+  }
+  if (device_ && *device_ >= candidates.size()) {
+    why += "\n  there are " + std::to_string(candidates.size()) + " such devices:";
+    for (const Candidate& candidate : candidates)
+      why.append(" '").append(candidate.description.name).append("'");
   }
   return Error(Errc::backend_unavailable,
                std::string("target '") + name(target_) + "'" +

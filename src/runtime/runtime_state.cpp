@@ -143,6 +143,7 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "launch of '" + std::string(id) + "'");
     if (restarting_) return Error(Errc::busy, "a program is being restarted");
+    std::erase_if(kept_, [](const auto& kept) { return kept->try_give_back(); });
     if (!kernels_.emplace(id, kernel).second)
       return Error(Errc::kernel_exists, "'" + std::string(id) + "'");
     ++launching_;
@@ -336,10 +337,23 @@ Result<void> RuntimeState::restart(std::string_view name) {
   }
   const Error reason(Errc::kernel_terminated, "program '" + std::string(name) + "' was restarted");
   // One that does not obey is kept; what counts is whether the slices return.
-  for (const auto& kernel : kernels) (void)kernel->terminate({}, reason);
+  (void)terminate_all(kernels, reason);
   Result<void> result = end_program(name);
   const std::lock_guard lock(registry_mutex_);
   restarting_ = false;
+  return result;
+}
+
+Result<void> RuntimeState::terminate_all(std::span<const std::shared_ptr<KernelState>> kernels,
+                                         const Error& reason) {
+  std::vector<std::unique_ptr<bridge::Watch>> watches;
+  for (const auto& kernel : kernels)
+    if (auto watch = kernel->start_terminate({}, reason, [](const Result<void>&) {}))
+      watches.push_back(std::move(watch));
+  KernelState::drive(std::move(watches), clock_);
+  Result<void> result;
+  for (const auto& kernel : kernels)  // also those that somebody else is terminating
+    if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
   return result;
 }
 
@@ -378,10 +392,8 @@ Result<void> RuntimeState::shutdown() {
     launched_.wait(lock, [this] { return launching_ == 0; });
     for (const auto& [id, kernel] : kernels_) kernels.push_back(kernel);
   }
-  Result<void> result;
-  const Error reason(Errc::runtime_closed, "the runtime was shut down");
-  for (const auto& kernel : kernels)
-    if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
+  Result<void> result =
+      terminate_all(kernels, Error(Errc::runtime_closed, "the runtime was shut down"));
   functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();

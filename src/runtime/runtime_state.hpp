@@ -75,7 +75,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] Result<Program*> program(const std::string& name);
   /// The kernel has ended: its id is free again.
   void forget(const KernelState& kernel);
-  /// The kernel has ended, but the device may still touch its rings: they stay until `restart`.
+  /// The kernel has ended, but the device may still touch its rings: they stay until a launch finds
+  /// that it has let go, or until `restart`.
   void keep(std::shared_ptr<KernelState> kernel);
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
@@ -118,6 +119,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void start_log(std::shared_ptr<LogSink> sink);
   [[nodiscard]] Result<std::shared_ptr<KernelState>> try_launch(std::string_view id,
                                                                 const KernelOptions& options);
+  /// Side by side: together they take no longer than one that does not obey. The last error.
+  Result<void> terminate_all(std::span<const std::shared_ptr<KernelState>> kernels,
+                             const Error& reason);
   /// Waits until the slices of a program without kernels have returned, then gives everything of
   /// it back.
   Result<void> end_program(std::string_view name);

@@ -147,7 +147,8 @@ Result<std::array<TensorTable::Entry*, inputs_max + 1>> TensorTable::find_all(
   return tensors;
 }
 
-Result<TensorTable::Held*> TensorTable::hold(const Request& request, const TensorDesc& result) {
+Result<TensorTable::Held*> TensorTable::hold(const Request& request, const TensorDesc& result,
+                                             bool wait) {
   Lock lock(mutex_);
   for (;;) {
     RK_TRY(tensors, find_all(request, result));
@@ -155,6 +156,7 @@ Result<TensorTable::Held*> TensorTable::hold(const Request& request, const Tenso
         tensors, [](const Entry* entry) { return entry != nullptr && entry->host_only; });
     const Entry* const output = tensors[inputs_max];
     if (!available || (output != nullptr && output->host_readers != 0)) {
+      if (!wait) return nullptr;
       copied_.wait(lock);
       continue;  // it may have been deallocated meanwhile
     }

@@ -73,7 +73,9 @@ class TensorTable {
   /// Errors: tensor_not_found, invalid_argument (the output is an input of an op that is not
   /// elementwise), E2004, E3003 (output and result differ), E2005 (on a gpu, an integer tensor that
   /// is not the indices of gather).
-  [[nodiscard]] Result<Held*> hold(const Request& request, const TensorDesc& result);
+  /// Waits for host copies that are in the way; nullptr instead, if it is not to `wait`.
+  [[nodiscard]] Result<Held*> hold(const Request& request, const TensorDesc& result,
+                                   bool wait = true);
 
   /// Copies all elements, which are `bytes` long. False: messages in flight are in the way. E6001
   /// where the device does not copy.

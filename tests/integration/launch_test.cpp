@@ -1,6 +1,8 @@
 // What `build` and `launch` refuse, with which code and text, and that a refusal leaves nothing
 // behind.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "support/backends.hpp"
 
@@ -26,6 +28,7 @@ TEST(RuntimeOptionsCheck, RefusesNegativeDurationsAndAnEmptyDrain) {
   EXPECT_EQ(build_error({.park_after = -1ns}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.spin_for = -1ns}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.drain_records_max = 0}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.arena_bytes = ~std::uint64_t{0}}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.call_timeout = -1ns}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.termination_timeout = -1ns}), Errc::invalid_argument);
 }
@@ -45,9 +48,26 @@ TEST(RuntimeBuilder, AnUnknownBackendOrDeviceIsE6002) {
   ASSERT_TRUE(backend.has_error());
   EXPECT_EQ(backend.error(), Errc::backend_unavailable);
   EXPECT_THAT(backend.error().detail, HasSubstr("abacus"));
+  EXPECT_THAT(backend.error().detail, HasSubstr("there are: opencl native"));
   const auto device = RingKernelRuntime::builder().backend("native").device(7).build();
   ASSERT_TRUE(device.has_error());
   EXPECT_EQ(device.error(), Errc::backend_unavailable);
+  EXPECT_THAT(device.error().detail, HasSubstr("there are 1 such devices: '"));
+}
+
+/// The bridge needs some, and a constructor has no other way to say so than to throw.
+TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsToldSo) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = dup(STDERR_FILENO);
+  close(next);
+  const rlimit none{static_cast<rlim_t>(next), limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto runtime = RingKernelRuntime::builder().backend("native").build();
+  setrlimit(RLIMIT_NOFILE, &limit);
+  ASSERT_TRUE(runtime.has_error());
+  EXPECT_EQ(runtime.error(), Errc::backend_unavailable);
+  EXPECT_THAT(runtime.error().detail, HasSubstr("cannot start"));
 }
 
 RK_ON_EACH_BACKEND(Launch);

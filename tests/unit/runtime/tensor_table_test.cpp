@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "ringkernel/ops.hpp"
 
@@ -53,6 +56,35 @@ TEST_F(Tensors, AreZeroWhateverTheMemoryHeldBefore) {
   std::vector<std::byte> elements(16, std::byte{1});
   ASSERT_TRUE(table.try_read(tensor(), elements).value());
   EXPECT_EQ(std::count(elements.begin(), elements.end(), std::byte{0}), 16);
+}
+
+/// Who may not wait is told so, as long as the host copies.
+TEST(TensorCopies, AreNotWaitedForByThoseWhoMayNot) {
+  constexpr std::uint64_t bytes = std::uint64_t{32} << 20;
+  const TensorDesc large{DType::f32, {bytes / 4}};
+  const std::unique_ptr<std::byte[], decltype(&std::free)> memory{
+      static_cast<std::byte*>(std::aligned_alloc(128, 2 * bytes)), &std::free};
+  Arena arena(memory.get(), 2 * bytes);
+  TensorTable table(arena, BackendTarget::cpu);
+  const TensorId id = table.allocate(large).value();
+  TensorView view(large, nullptr);
+  view.tensor = id;
+  const Request request = ops::relu(view);
+  std::atomic<bool> enough{false};
+  std::thread host([&] {
+    const std::vector<std::byte> elements(bytes);
+    while (!enough.load()) EXPECT_TRUE(table.try_write(id, elements));
+  });
+  TensorTable::Held* held = nullptr;
+  do {
+    if (held != nullptr) held->release();
+    held = table.hold(request, large, false).value();
+  } while (held != nullptr);
+  enough.store(true);
+  host.join();
+  held = table.hold(request, large, false).value();
+  ASSERT_NE(held, nullptr);
+  held->release();
 }
 
 TEST_F(Tensors, AreWipedWhenDeallocated) {
