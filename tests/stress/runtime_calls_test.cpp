@@ -136,7 +136,7 @@ TEST_P(RuntimeCalls, EachEndsOnceWithItsOwnDataAndLeavesNoSlotBehind) {
                               .output_bytes = 8192,
                               .in_flight_max = 48,
                               .queue_max = 16}));
-  const std::uint64_t calls_each = scaled(calls_full / caller_count, 20);
+  const std::uint64_t calls_each = scaled((calls_full + caller_count - 1) / caller_count, 20);
   Callers callers(kernels, calls_each, seed);
   callers.run();
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 #include "support/backends.hpp"
 #include "support/stress.hpp"
@@ -28,9 +29,9 @@ class Incarnation {
 
   [[nodiscard]] Kernel kernel() const { return kernel_; }
 
-  void accepted(MessageId id) {
+  void accepted(MessageId id, std::uint64_t sender) {
     const std::lock_guard lock(mutex_);
-    accepted_.push_back(id);
+    accepted_[sender].push_back(id);
   }
 
   /// Receives until the kernel has ended and everything was received.
@@ -52,12 +53,15 @@ class Incarnation {
 
   /// When senders and receivers have finished. Returns how many were replied.
   std::uint64_t check() {
-    std::sort(accepted_.begin(), accepted_.end());
-    std::sort(ended_.begin(), ended_.end());
-    EXPECT_EQ(accepted_, ended_);
+    std::unordered_map<MessageId, std::uint64_t> senders;
+    for (std::uint64_t sender = 0; sender < sender_count; ++sender)
+      for (const MessageId id : accepted_[sender]) senders.emplace(id, sender);
+    std::array<std::vector<MessageId>, sender_count> ended;
+    for (const MessageId id : ended_) ended[senders.at(id)].push_back(id);
+    EXPECT_TRUE(ended == accepted_) << "each ends once, replied or not, as it was sent";
     EXPECT_TRUE(in_order_);
     const KernelMetrics metrics = kernel_.metrics();
-    EXPECT_EQ(metrics.accepted, accepted_.size());
+    EXPECT_EQ(metrics.accepted, ended_.size());
     EXPECT_EQ(metrics.failed, failed_);
     EXPECT_EQ(metrics.replied + metrics.failed, metrics.accepted);
     return ended_.size() - failed_;
@@ -74,7 +78,8 @@ class Incarnation {
 
   Kernel kernel_;
   std::mutex mutex_;
-  std::vector<MessageId> accepted_;  // guarded by mutex_; the rest is the receiver's
+  // By sender, in order. Guarded by mutex_; the rest is the receiver's.
+  std::array<std::vector<MessageId>, sender_count> accepted_;
   std::vector<MessageId> ended_;
   std::uint64_t failed_ = 0;
   std::array<std::uint64_t, sender_count> next_{};  // least number that may come, by sender
@@ -146,7 +151,7 @@ void send_from(std::uint64_t sender, std::uint64_t count, std::array<Place*, ker
     const auto message = numbered(sender << 32 | i);
     const auto id = target->kernel().send(Bytes(message));
     if (id) {
-      target->accepted(*id);
+      target->accepted(*id, sender);
       ++i;
     } else {
       ASSERT_EQ(id.error(), Errc::kernel_terminated) << id.error().text();
