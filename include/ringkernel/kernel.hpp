@@ -10,7 +10,9 @@
 /// Every `async_*` function calls its handler exactly once, on the handler's associated executor,
 /// never from within the initiating function, and supports total, partial and terminal cancellation
 /// where it waits for a message: the handler gets `operation_aborted`; a message that the device
-/// has already is executed all the same, and its late reply is counted and thrown away.
+/// has already is executed all the same, and its late reply is counted and thrown away. A handler's
+/// execution context (an io_context) must be there until it has been called: shut the runtime down
+/// first, or declare it after the context.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -116,7 +118,8 @@ class Kernel {
   // --- plain messages -------------------------------------------------------------------------
 
   /// Accepts a message whose outcome `receive` will give: one outcome for each accepted message, in
-  /// the order in which they ended. Errors: as `call`, up to the acceptance.
+  /// the order in which they ended; those that end together, for instance with the kernel, in the
+  /// order in which they were accepted. Errors: as `call`, up to the acceptance.
   Result<MessageId> send(const Request& request, const SendOptions& options = {});
   Result<MessageId> send(Bytes message, const SendOptions& options = {});
 

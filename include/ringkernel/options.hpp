@@ -29,9 +29,11 @@ enum class Transfer : std::uint8_t {
 
 /// What happens to a message for which there is no room.
 enum class Backpressure : std::uint8_t {
-  block,        ///< the sender waits, up to its timeout
-  reject,       ///< queue_full at once
-  drop_oldest,  ///< the oldest message still queued on the host ends with message_dropped
+  block,   ///< the sender waits, up to its timeout
+  reject,  ///< queue_full at once
+  /// Of the messages still queued on the host the oldest of the lowest priority ends with
+  /// message_dropped; or the message itself is refused with that, if all have a higher one.
+  drop_oldest,
   drop_newest,  ///< the message itself is refused with message_dropped
 };
 
@@ -123,7 +125,9 @@ struct RuntimeOptions {
 /// Of one `send` or `call`.
 struct SendOptions {
   /// Zero: the runtime's `call_timeout` for calls, no deadline for sends. A message whose time is
-  /// up ends with deadline_exceeded, and is not executed if it is still queued on the host.
+  /// up ends with deadline_exceeded, and is not executed if it is still queued on the host; one
+  /// whose time was up before (less than zero) is not accepted. On the native backend a calling
+  /// thread may run the op itself, and then returns with its reply, however long that takes.
   std::chrono::nanoseconds timeout{0};
   /// Higher goes first among the messages still queued on the host.
   std::int32_t priority = 0;
@@ -132,7 +136,9 @@ struct SendOptions {
 struct TerminateOptions {
   /// Processes what is queued first (an active kernel only).
   bool drain = false;
-  /// Zero: the runtime's `termination_timeout`.
+  /// Zero: the runtime's `termination_timeout`. Then it is over with execution_timeout, and the
+  /// rings stay with the device until it lets go. On the native backend it lasts until the op is
+  /// over that a calling thread runs itself.
   std::chrono::nanoseconds timeout{0};
 };
 

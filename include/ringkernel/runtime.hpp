@@ -11,12 +11,14 @@
 /// Errors: as in kernel.hpp; functions by id answer kernel_not_found.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -72,23 +74,32 @@ class RingKernelRuntime {
   [[nodiscard]] std::vector<std::string> kernels() const;
 
   // By id, for those who keep no handles: the functions of Kernel.
-  Result<void> activate(std::string_view id) { return find(id).activate(); }
-  Result<void> deactivate(std::string_view id) { return find(id).deactivate(); }
+  Result<void> activate(std::string_view id) {
+    return with(id, [](Kernel& kernel) { return kernel.activate(); });
+  }
+  Result<void> deactivate(std::string_view id) {
+    return with(id, [](Kernel& kernel) { return kernel.deactivate(); });
+  }
   Result<void> terminate(std::string_view id, const TerminateOptions& options = {}) {
-    return find(id).terminate(options);
+    return with(id, [&](Kernel& kernel) { return kernel.terminate(options); });
   }
   template <class Content>
   [[nodiscard]] Result<Reply> call(std::string_view id, const Content& content,
                                    const SendOptions& options = {}) {
-    return find(id).call(content, options);
+    return with(id, [&](Kernel& kernel) { return kernel.call(content, options); });
+  }
+  template <class Content>
+  [[nodiscard]] Result<Reply> call(std::string_view id, const Content& content,
+                                   std::chrono::nanoseconds timeout) {
+    return call(id, content, SendOptions{.timeout = timeout});
   }
   template <class Content>
   Result<MessageId> send(std::string_view id, const Content& content,
                          const SendOptions& options = {}) {
-    return find(id).send(content, options);
+    return with(id, [&](Kernel& kernel) { return kernel.send(content, options); });
   }
   [[nodiscard]] Result<Reply> receive(std::string_view id, std::chrono::nanoseconds timeout) {
-    return find(id).receive(timeout);
+    return with(id, [&](Kernel& kernel) { return kernel.receive(timeout); });
   }
   template <class Token>
   auto async_activate(std::string_view id, Token&& token) {
@@ -108,13 +119,25 @@ class RingKernelRuntime {
     return find(id).async_call(content, options, std::forward<Token>(token));
   }
   template <class Content, class Token>
+  auto async_call(std::string_view id, const Content& content, Token&& token) {
+    return find(id).async_call(content, std::forward<Token>(token));
+  }
+  template <class Content, class Token>
   auto async_send(std::string_view id, const Content& content, const SendOptions& options,
                   Token&& token) {
     return find(id).async_send(content, options, std::forward<Token>(token));
   }
+  template <class Content, class Token>
+  auto async_send(std::string_view id, const Content& content, Token&& token) {
+    return find(id).async_send(content, std::forward<Token>(token));
+  }
   template <class Token>
   auto async_receive(std::string_view id, std::chrono::nanoseconds timeout, Token&& token) {
     return find(id).async_receive(timeout, std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_receive(std::string_view id, Token&& token) {
+    return find(id).async_receive(std::forward<Token>(token));
   }
 
   [[nodiscard]] Result<KernelStatus> status(std::string_view id) const;
@@ -184,6 +207,14 @@ class RingKernelRuntime {
   friend class RuntimeBuilder;
   explicit RingKernelRuntime(std::shared_ptr<detail::RuntimeState> state) noexcept
       : state_(std::move(state)) {}
+
+  /// Of the kernel with this id; kernel_not_found names it.
+  template <class Act>
+  std::invoke_result_t<Act, Kernel&> with(std::string_view id, Act&& act) {
+    Result<Kernel> found = kernel(id);
+    if (!found) return std::move(found).error();
+    return std::forward<Act>(act)(*found);
+  }
 
   [[nodiscard]] std::optional<CompiledFunction> cached_function(
       std::string_view content, std::span<const TensorDesc> inputs) const;

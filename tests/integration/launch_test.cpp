@@ -205,7 +205,9 @@ TEST_P(Launch, ByIdOperationsAnswerForUnknownKernels) {
   EXPECT_EQ(runtime.activate("x").error(), Errc::kernel_not_found);
   EXPECT_EQ(runtime.deactivate("x").error(), Errc::kernel_not_found);
   EXPECT_EQ(runtime.terminate("x").error(), Errc::kernel_not_found);
-  EXPECT_EQ(runtime.call("x", Bytes(message)).error(), Errc::kernel_not_found);
+  const Error missing = runtime.call("x", Bytes(message)).error();
+  EXPECT_EQ(missing, Errc::kernel_not_found);
+  EXPECT_EQ(missing.detail, "'x'");
   EXPECT_EQ(runtime.send("x", Bytes(message)).error(), Errc::kernel_not_found);
   EXPECT_EQ(runtime.receive("x", 1ms).error(), Errc::kernel_not_found);
   EXPECT_EQ(runtime.status("x").error(), Errc::kernel_not_found);
@@ -220,9 +222,10 @@ TEST_P(Launch, ByIdOperationsServeAKernelWithoutItsHandle) {
   runtime.activate("a").value();
   EXPECT_EQ(runtime.status("a").value(), KernelStatus::active);
   EXPECT_EQ(number_of(runtime.call("a", Bytes(message)).value()), 7u);
+  EXPECT_EQ(number_of(runtime.call("a", Bytes(message), 30s).value()), 7u);
   const MessageId id = runtime.send("a", Bytes(message)).value();
   EXPECT_EQ(runtime.receive("a", 10s).value().id(), id);
-  EXPECT_EQ(runtime.metrics("a").value().replied, 2u);
+  EXPECT_EQ(runtime.metrics("a").value().replied, 3u);
   EXPECT_EQ(runtime.kernel("a").value().id(), "a");
   runtime.deactivate("a").value();
   runtime.terminate("a").value();
