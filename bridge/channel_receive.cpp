@@ -12,6 +12,8 @@
 namespace ringkernel::bridge {
 namespace {
 
+/// Looks at the ring's position that make a poll: ten nanoseconds or so.
+constexpr std::uint32_t looks_per_poll = 4;
 /// Polls between two looks at the clock, the device and the host queue while leading.
 constexpr std::uint32_t chore_polls = 256;
 /// Polls between two looks whether the executor waits for this very core.
@@ -258,7 +260,10 @@ void Channel::lead(MessageId id, Timeout& timeout) {
   std::uint64_t start_ns = 0;
   bool was_starting = false;
   for (std::uint32_t poll = 1;; ++poll) {
-    if (!consumer_.empty() && drain() != 0 && pending_.done(id)) return;
+    std::uint32_t looks = looks_per_poll;
+    while (consumer_.empty() && --looks != 0) {
+    }
+    if (looks != 0 && drain() != 0 && pending_.done(id)) return;
     const bool leaves_core = poll % handover_polls == 1 && executor_.needs_core(kernel_);
     if (poll % chore_polls != 0 && !leaves_core) {
       if (poll > eager_polls) cpu_pause();
