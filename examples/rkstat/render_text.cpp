@@ -19,7 +19,7 @@ std::string p_text(std::uint64_t ns) { return ns == 0 ? "-" : duration_text(ns);
 void append_kernels(std::string& text, const Reading& reading, const Reading* before) {
   std::size_t width = 6;
   for (const KernelReading& kernel : reading.kernels)
-    width = std::max(width, std::min(kernel.metrics.id.size(), id_width_max));
+    width = std::max(width, std::min(width_of(kernel.metrics.id), id_width_max));
   constexpr const char* line =
       "  {:<{}}  {:<8} {:<11} {:>9} {:>8} {:>8} {:>12} {:>8} {:>9} {:>7} {:>6} {:>6}\n";
   text += fmt::format(line, "KERNEL", width, "PROGRAM", "STATE", "MSG/S", "P50", "P99", "REPLIED",

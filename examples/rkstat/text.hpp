@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace rkstat {
 
@@ -20,8 +21,15 @@ namespace rkstat {
 /// "-" of nothing.
 [[nodiscard]] std::string percent_text(std::uint64_t part, std::uint64_t whole);
 [[nodiscard]] std::string rate_text(std::optional<double> rate);
-/// Cut off in the middle where it is long: ends differ more often than middles.
-[[nodiscard]] std::string short_id(const std::string& id, std::size_t width);
+/// What others chose, without what a terminal would obey or take for a broken character.
+[[nodiscard]] std::string printable(std::string_view text);
+/// Cells that a terminal of this process's locale shows it in.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+/// Exactly `width` cells wide: cut off, or filled with blanks; without what a terminal would obey
+/// or does not know.
+[[nodiscard]] std::string fit(std::string_view text, std::size_t width, bool is_utf8);
+/// Cut off in the middle where it is wide: ends differ more often than middles.
+[[nodiscard]] std::string short_id(std::string_view id, std::size_t width);
 
 [[nodiscard]] inline double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();

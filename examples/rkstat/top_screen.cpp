@@ -7,7 +7,6 @@
 #include <functional>
 #include <span>
 
-#include "telemetry/utf8.hpp"
 #include "text.hpp"
 
 namespace rkstat {
@@ -51,12 +50,6 @@ constexpr std::string_view keys_text =
     "q quit  ? help  Enter detail  < > sort  r reverse  / filter  e errors  p pause";
 
 const ColumnKind& kind_of(Column column) { return column_kinds[static_cast<std::size_t>(column)]; }
-
-/// Characters, each of which is one cell wide.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
-}
 
 std::string right(std::string text, std::size_t width, bool is_utf8) {
   if (const std::size_t own = width_of(text); own < width)
@@ -223,7 +216,7 @@ class Screen {
       std::string line;
       for (const ColumnKind& column : columns) {
         const std::string text = cell_text(column.column, rows[first]);
-        if (column.column == Column::kernel && width_of(text) == text.size())
+        if (column.column == Column::kernel)
           line += fit(short_id(text, column.width), column.width, is_utf8_);
         else
           line += column.is_number ? right(text, column.width, is_utf8_)
@@ -320,22 +313,6 @@ class Screen {
 };
 
 }  // namespace
-
-std::string fit(std::string_view text, std::size_t width, bool is_utf8) {
-  std::string fitted;
-  std::size_t used = 0;
-  while (!text.empty() && used < width) {
-    const std::size_t bytes = sequence_bytes(text);
-    const bool is_control = bytes == 1 && (text[0] < ' ' || text[0] == 0x7f);
-    if (bytes == 0 || is_control || (bytes > 1 && !is_utf8))
-      fitted += '?';
-    else
-      fitted += text.substr(0, bytes);
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-    ++used;
-  }
-  return fitted.append(width - used, ' ');
-}
 
 std::string sparkline(const std::vector<double>& values, std::size_t width, bool is_utf8) {
   constexpr std::array<const char*, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -33,7 +33,4 @@ struct ScreenSize {
 [[nodiscard]] std::string sparkline(const std::vector<double>& values, std::size_t width,
                                     bool is_utf8);
 
-/// Exactly `width` wide: cut off, or filled with blanks; without what a terminal would obey.
-[[nodiscard]] std::string fit(std::string_view text, std::size_t width, bool is_utf8);
-
 }  // namespace rkstat

@@ -42,7 +42,7 @@ inline constexpr std::size_t errors_max = 256;
 /// Events that a stream keeps for whoever is slow to take them.
 inline constexpr std::size_t events_max = 1024;
 
-/// Characters in the id of a ring kernel.
+/// Bytes in the id of a ring kernel, which is UTF-8.
 inline constexpr std::size_t kernel_id_length_max = 128;
 
 static_assert(kernels_max % 16 == 0, "doorbells come in lines of 16");

@@ -45,9 +45,10 @@ class RingKernelRuntime {
   ~RingKernelRuntime();
 
   /// A ring kernel in state launched (active with `auto_activate`). The first kernel of a program
-  /// builds the program, which can take a second; further ones are a table entry. The id can be
-  /// used again once the kernel is terminated. Errors: invalid_argument, kernel_exists,
-  /// program_not_found, build_failed, limit_exceeded, E6004 (arena), runtime_closed.
+  /// builds the program, which can take a second; further ones are a table entry. The id is UTF-8
+  /// without NUL, of at most `kernel_id_length_max` bytes, and can be used again once the kernel is
+  /// terminated. Errors: invalid_argument, kernel_exists, program_not_found, build_failed,
+  /// limit_exceeded, E6004 (arena), runtime_closed.
   [[nodiscard]] Result<Kernel> launch(std::string_view id, const KernelOptions& options = {});
 
   /// With the number of work-groups and work-items that work on one message together. More than one

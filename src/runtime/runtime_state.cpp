@@ -17,6 +17,7 @@
 #include "runtime/publisher.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/reading.hpp"
+#include "telemetry/utf8.hpp"
 
 namespace ringkernel::detail {
 
@@ -26,6 +27,16 @@ bool wants_telemetry(const RuntimeOptions& options) {
   const char* const variable = std::getenv("RINGKERNEL_TELEMETRY");
   const bool refused = variable != nullptr && std::string_view(variable) == "0";
   return options.telemetry && !refused;
+}
+
+/// Why it can be no ring kernel's id; empty: it can.
+std::string fault_of_id(std::string_view id) {
+  if (id.empty() || id.size() > kernel_id_length_max)
+    return "an id has 1 to " + std::to_string(kernel_id_length_max) + " bytes, this one " +
+           std::to_string(id.size());
+  if (!telemetry::is_utf8(id)) return "an id is UTF-8, this one is not";
+  if (id.find('\0') != std::string_view::npos) return "an id has no NUL, this one has";
+  return {};
 }
 
 }  // namespace
@@ -134,9 +145,8 @@ Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
 
 Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view id,
                                                               const KernelOptions& options) {
-  if (id.empty() || id.size() > kernel_id_length_max)
-    return Error(Errc::invalid_argument, "an id has 1 to " + std::to_string(kernel_id_length_max) +
-                                             " characters, this one " + std::to_string(id.size()));
+  if (std::string fault = fault_of_id(id); !fault.empty())
+    return Error(Errc::invalid_argument, std::move(fault));
   RK_TRY_VOID(KernelState::check(options));
   auto kernel = std::make_shared<KernelState>(shared_from_this(), std::string(id), options);
   {

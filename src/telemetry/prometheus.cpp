@@ -14,7 +14,7 @@ namespace {
 std::string escaped(std::string_view value) {
   std::string text;
   while (!value.empty()) {
-    const std::size_t bytes = sequence_bytes(value);
+    const std::size_t bytes = first_character(value).bytes;
     if (value.front() == '\\' || value.front() == '"') text += '\\';
     if (value.front() == '\n')
       text += "\\n";

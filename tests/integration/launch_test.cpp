@@ -116,7 +116,22 @@ TEST_P(Launch, RefusesIdsThatAreEmptyOrTooLong) {
   EXPECT_EQ(launch_error(runtime, "", {.program = "echo"}), Errc::invalid_argument);
   const std::string longest(kernel_id_length_max, 'x');
   EXPECT_TRUE(runtime.launch(longest, {.program = "echo"}));
-  EXPECT_EQ(launch_error(runtime, longest + "x", {.program = "echo"}), Errc::invalid_argument);
+  const Error refused = launch_error(runtime, longest + "x", {.program = "echo"});
+  EXPECT_EQ(refused, Errc::invalid_argument);
+  EXPECT_THAT(refused.detail, HasSubstr("1 to 128 bytes, this one 129"));
+}
+
+TEST_P(Launch, RefusesIdsThatAreNoText) {
+  auto runtime = open();
+  for (const char* const id : {"a\xff", "\xc0\xaf", "\xed\xa0\x80", "cut \xe2\x82"}) {
+    const Error refused = launch_error(runtime, id, {.program = "echo"});
+    EXPECT_EQ(refused, Errc::invalid_argument) << id;
+    EXPECT_THAT(refused.detail, HasSubstr("UTF-8"));
+  }
+  const Error refused = launch_error(runtime, std::string("a\0b", 3), {.program = "echo"});
+  EXPECT_EQ(refused, Errc::invalid_argument);
+  EXPECT_THAT(refused.detail, HasSubstr("NUL"));
+  EXPECT_TRUE(runtime.launch("größe 数", {.program = "echo"}));
 }
 
 TEST_P(Launch, RefusesASecondKernelWithTheSameId) {

@@ -1,7 +1,9 @@
 // rkstat top, on terminals of its own.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <regex>
@@ -231,6 +233,34 @@ TEST_P(Top, NamesDoNothingToTheTerminal) {
   ASSERT_TRUE(terminal->await_text("evil?[2Jname"));
   EXPECT_TRUE(terminal->await_text("größe-µ "));
   EXPECT_THAT(terminal->display().complaints(), IsEmpty());
+}
+
+/// The columns stand where they do without.
+TEST_P(Top, CountsWideCharactersTwice) {
+  auto runtime = open_on(GetParam(), often()).value();
+  std::string wide;
+  for (int i = 0; i < 21; ++i) wide += i % 2 == 0 ? "数" : "え";
+  Kernel long_one = runtime.launch(wide, {.program = "echo"}).value();
+  Kernel short_one = runtime.launch("計算", {.program = "echo"}).value();
+  Kernel plain = runtime.launch("plain", {.program = "echo"}).value();
+  const auto terminal = top();
+  ASSERT_TRUE(terminal->await([&] { return kernels(*terminal).size() == 3; }));
+  ASSERT_TRUE(terminal->await_text("p pause"));
+  const std::vector<std::string> lines = terminal->display().lines();
+  const auto heading = static_cast<std::size_t>(
+      std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("KERNEL"); }) -
+      lines.begin());
+  const std::size_t column = terminal->display().column_of(heading, "RUNTIME");
+  ASSERT_LT(column, 80u);
+  for (std::size_t row = heading + 1; row <= heading + 3; ++row) {
+    EXPECT_EQ(terminal->display().column_of(row, std::to_string(getpid()) + "/"), column)
+        << lines[row];
+    EXPECT_THAT(lines[row], Not(HasSubstr("?")));
+  }
+  EXPECT_THAT(terminal->display().text(), HasSubstr("\n数え..え数 ")) << "cut off";
+  EXPECT_THAT(terminal->display().complaints(), IsEmpty());
+  Terminal without({RK_RKSTAT, "--root", root().string(), "top"}, {{"LC_ALL", "C"}}, 80, 24);
+  EXPECT_TRUE(without.await_text("\n?? ")) << without.display().text();
 }
 
 TEST_P(Top, NeedsATerminal) {

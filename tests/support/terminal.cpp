@@ -23,6 +23,14 @@ std::size_t sequence_bytes(char first) {
   return byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
 
+/// Cells of a character: two of those of East Asia that tests write.
+std::size_t cells_of(const std::string& character) {
+  const bool is_wide = character >= "\u1100" && character <= "\uffe6" &&
+                       (character <= "\u115f" || (character >= "\u2e80" && character <= "\ud7a3") ||
+                        (character >= "\uff01" && character <= "\uff60"));
+  return is_wide ? 2 : 1;
+}
+
 winsize size_of(std::size_t columns, std::size_t rows) {
   winsize size{};
   size.ws_col = static_cast<unsigned short>(columns);
@@ -91,12 +99,30 @@ void Display::feed(char byte) {
 }
 
 void Display::put(const std::string& character) {
-  if (column_ >= cells_[row_].size()) {
+  std::vector<std::string>& line = cells_[row_];
+  const std::size_t width = cells_of(character);
+  if (column_ + width > line.size()) {
     if (!is_resized_)
       complaints_.push_back("'" + character + "' beyond the end of line " + std::to_string(row_));
     return;
   }
-  cells_[row_][column_++] = last_ = character;
+  // Half of a wide character is none.
+  const std::size_t end = column_ + width;
+  if (column_ != 0 && line[column_].empty()) line[column_ - 1] = " ";
+  if (end < line.size() && line[end].empty()) line[end] = " ";
+  line[column_] = last_ = character;
+  if (width == 2) line[column_ + 1].clear();
+  column_ = end;
+}
+
+std::size_t Display::column_of(std::size_t row, const std::string& text) const {
+  const std::vector<std::string>& line = cells_[row];
+  for (std::size_t column = 0; column < line.size(); ++column) {
+    std::string rest;
+    for (std::size_t i = column; i < line.size(); ++i) rest += line[i];
+    if (!line[column].empty() && rest.starts_with(text)) return column;
+  }
+  return line.size();
 }
 
 int Display::parameter(std::size_t index, int otherwise) const {

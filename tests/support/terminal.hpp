@@ -31,6 +31,8 @@ class Display {
   [[nodiscard]] std::vector<std::string> lines() const;
   /// All of them, one below the other.
   [[nodiscard]] std::string text() const;
+  /// The cell that a text of a line begins in; those of wide characters count twice.
+  [[nodiscard]] std::size_t column_of(std::size_t row, const std::string& text) const;
   /// Whether it shows the program's own screen, and not the one before it.
   [[nodiscard]] bool is_alternate() const { return is_alternate_; }
   /// Characters written beyond the last column, and sequences that are not understood.
