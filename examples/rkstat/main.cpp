@@ -1,26 +1,29 @@
 // rkstat: what the runtimes of this user are doing, read from their counters files. It writes
 // nothing, asks no service and looks at no device.
-// Exit code: 0 healthy, 1 degraded, 2 no runtime, 3 another version's file.
+// Exit code: 0 healthy, 1 degraded, 2 no runtime (or none with that kernel), 3 another version's
+// file, 74 what is to be told cannot be written.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <filesystem>
+#include <clocale>
+#include <exception>
+#include <iostream>
 #include <string>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "end_signal.hpp"
+#include "outcome.hpp"
 #include "render.hpp"
 #include "telemetry/folder.hpp"
 #include "telemetry/process.hpp"
 #include "telemetry/prometheus.hpp"
 #include "telemetry/state_json.hpp"
+#include "text.hpp"
 #include "top.hpp"
 #include "trace.hpp"
 
@@ -28,11 +31,9 @@ namespace telemetry = ringkernel::telemetry;
 
 namespace {
 
-using Roots = std::vector<std::filesystem::path>;
+using rkstat::Roots;
 
 constexpr const char* clear_screen = "\x1b[H\x1b[2J";
-constexpr int usage_error = 64;  // beyond those that tell the health
-constexpr int file_error = 74;
 
 /// What is to be shown, and how.
 struct View {
@@ -61,29 +62,48 @@ struct View {
   [[nodiscard]] bool is_for_people() const {
     return kind != Kind::json && kind != Kind::prometheus;
   }
+  /// Whether its lines are of kernels and not of runtimes.
+  [[nodiscard]] bool is_table() const { return is_for_people() && kind != Kind::screen; }
 };
 
-std::string render(const View& view, const rkstat::Readings& now, const rkstat::Readings& before) {
+std::string render(const View& view, const Roots& roots, const rkstat::Readings& now,
+                   const rkstat::Readings& before) {
   switch (view.kind) {
     case View::Kind::screen:
     case View::Kind::trace:
     case View::Kind::top: break;
-    case View::Kind::kernel: {
-      std::string text = rkstat::render_kernel(now, before, view.kernel);
-      return text.empty() ? fmt::format("no kernel '{}'\n", view.kernel) : text;
-    }
+    case View::Kind::kernel: return rkstat::render_kernel(now, before, view.kernel);
     case View::Kind::errors: return rkstat::render_errors(now);
     case View::Kind::backlog: return rkstat::render_backlog(now, before);
     case View::Kind::calls: return rkstat::render_calls(now);
     case View::Kind::json: return telemetry::render_json(now, before);
     case View::Kind::prometheus: return telemetry::render_prometheus(now);
   }
+  if (now.empty()) return rkstat::no_runtime_text(roots) + "\n";
   return rkstat::render_text(now, before);
 }
 
-void print(const View& view, const rkstat::Readings& now, const rkstat::Readings& before) {
-  fmt::print("{}", render(view, now, before));
-  std::fflush(stdout);
+bool has_kernel(const rkstat::Readings& readings, const std::string& id) {
+  return std::ranges::any_of(readings, [&](const telemetry::Reading& reading) {
+    return std::ranges::any_of(reading.kernels, [&](const telemetry::KernelReading& kernel) {
+      return kernel.metrics.id == id;
+    });
+  });
+}
+
+/// Tells what the output does not. The exit code.
+int conclude(const View& view, const Roots& roots, const rkstat::Readings& readings) {
+  const std::vector<std::string> unreadable = rkstat::unreadable_folders(roots);
+  for (const std::string& sentence : unreadable) rkstat::tell(sentence);
+  if (view.is_table()) {
+    rkstat::tell_problems(readings);
+    if (readings.empty()) rkstat::tell(rkstat::no_runtime_text(roots));
+  }
+  const int exit_code = rkstat::exit_code(readings, unreadable.empty());
+  if (view.kind != View::Kind::kernel || readings.empty() || has_kernel(readings, view.kernel))
+    return exit_code;
+  rkstat::tell(fmt::format("no kernel '{}'", view.kernel));
+  return std::max(2, exit_code);
 }
 
 /// The commands and formats, each of which makes `view` its own.
@@ -117,44 +137,9 @@ void add_views(CLI::App& app, View& view) {
   app.add_flag("--prometheus", view.as_prometheus, "Print Prometheus' text format")->excludes(json);
 }
 
-/// Records until the time is up or a signal comes, and writes the file. Exit code: 0, 1 a file
-/// cannot be read, 2 there is no runtime, 3 one is of another version, 74 the trace cannot be
-/// written.
-int record_trace(const View& view, const Roots& roots) {
-  constexpr auto pause = std::chrono::milliseconds(20);  // in which no runtime traces 8192 events
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(view.trace_s);
-  rkstat::note_end_signals();
-  rkstat::TraceRecorder recorder(view.trace_file);
-  bool is_written = recorder.look(roots);
-  while (is_written && !rkstat::is_end_wanted() && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(pause);
-    is_written = recorder.look(roots);
-  }
-  int exit_code = 0;
-  for (const auto& [path, error] : recorder.unreadable()) {
-    fmt::print(stderr, "rkstat: {}\n", error.detail);
-    exit_code = std::max(exit_code, error == ringkernel::Errc::protocol_mismatch ? 3 : 1);
-  }
-  if (recorder.runtimes() == 0) {
-    if (exit_code == 0) fmt::print(stderr, "rkstat: no runtime\n");
-    return exit_code == 0 ? 2 : exit_code;
-  }
-  if (!is_written || !recorder.finish()) {
-    fmt::print(stderr, "rkstat: '{}' cannot be written: {}\n", view.trace_file,
-               std::generic_category().message(errno));
-    return file_error;
-  }
-  fmt::print("{} events of {} runtimes in '{}'; {} came too fast to be kept\n", recorder.events(),
-             recorder.runtimes(), view.trace_file, recorder.missed());
-  return exit_code;
-}
-
 /// What others chose is shown to people without what a terminal would obey.
 void make_printable(rkstat::Readings& readings) {
-  const auto clean = [](std::string& text) {
-    for (char& byte : text)
-      if (static_cast<unsigned char>(byte) < ' ' || byte == 0x7f) byte = '?';
-  };
+  const auto clean = [](std::string& text) { text = rkstat::printable(text); };
   for (telemetry::Reading& reading : readings) {
     clean(reading.name);
     clean(reading.problem);
@@ -176,9 +161,68 @@ rkstat::Readings look(const View& view, const Roots& roots) {
   return readings;
 }
 
-}  // namespace
+/// Records until the time is up or a signal comes, and writes the file. Exit code: as it stands
+/// then, but 2 only if there was no runtime at all.
+int record_trace(const View& view, const Roots& roots) {
+  // In which a runtime that publishes each 5 ms or more traces at most the 8192 events of its file.
+  constexpr auto pause = std::chrono::milliseconds(20);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(view.trace_s);
+  rkstat::note_end_signals();
+  rkstat::TraceRecorder recorder(view.trace_file);
+  bool is_written = recorder.look(roots);
+  while (is_written && !rkstat::is_end_wanted() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(pause);
+    is_written = recorder.look(roots);
+  }
+  if (!is_written || (recorder.runtimes() != 0 && !recorder.finish()))
+    return rkstat::output_failed("'" + view.trace_file + "'");
 
-int main(int argument_count, char** arguments) {
+  int exit_code = 0;
+  for (const auto& [path, error] : recorder.unreadable()) {
+    rkstat::tell(rkstat::printable(error.detail));
+    exit_code = std::max(exit_code, error == ringkernel::Errc::protocol_mismatch ? 3 : 1);
+  }
+  for (const std::string& sentence : rkstat::unreadable_folders(roots)) {
+    rkstat::tell(sentence);
+    exit_code = std::max(exit_code, 1);
+  }
+  if (recorder.runtimes() == 0) {
+    if (exit_code == 0) rkstat::tell(rkstat::no_runtime_text(roots));
+    return exit_code == 0 ? 2 : exit_code;
+  }
+  if (!rkstat::print(fmt::format("{} events of {} runtimes in '{}'; {} came too fast to be kept\n",
+                                 recorder.events(), recorder.runtimes(), view.trace_file,
+                                 recorder.missed())))
+    return rkstat::output_failed();
+  rkstat::Readings last = look(view, roots);
+  if (!last.empty()) exit_code = std::max(exit_code, telemetry::exit_code(last));
+  std::erase_if(last, [&](const telemetry::Reading& reading) {
+    return recorder.unreadable().contains(reading.path);  // told above
+  });
+  rkstat::tell_problems(last);
+  return exit_code;
+}
+
+/// Shows it once, or until nobody reads any more.
+int show(const View& view, const Roots& roots, double interval_s, double watch_s) {
+  rkstat::Readings before;
+  if (interval_s > 0 && view.has_rates()) {
+    before = look(view, roots);
+    std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
+  }
+  const bool clears = watch_s > 0 && view.is_for_people() && isatty(STDOUT_FILENO) != 0;
+  for (rkstat::Readings now = look(view, roots);;) {
+    const std::string text = render(view, roots, now, before);
+    if (!rkstat::print((clears ? clear_screen : "") + text)) return rkstat::output_failed();
+    const int exit_code = conclude(view, roots, now);
+    if (watch_s <= 0) return exit_code;
+    std::this_thread::sleep_for(std::chrono::duration<double>(watch_s));
+    before = std::move(now);
+    now = look(view, roots);
+  }
+}
+
+int run(int argument_count, char** arguments) {
   CLI::App app("Shows what the RingKernel runtimes of this user are doing");
   Roots roots;
   double interval_s = 0.3;
@@ -191,41 +235,43 @@ int main(int argument_count, char** arguments) {
                  "runtime that publishes nothing in between")
       ->check(CLI::Range(0.0, 60.0))
       ->capture_default_str();
-  app.add_option("--watch", watch_s, "Go on, with a look every so many seconds")
+  app.add_option("--watch", watch_s, "Go on, with a look every so many seconds; 1 if not said")
+      ->expected(0, 1)
+      ->default_str("1")
       ->check(CLI::Range(0.1, 3600.0));
   add_views(app, view);
-  CLI11_PARSE(app, argument_count, arguments);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& end) {
+    const int exit_code = app.exit(end);
+    return std::cout.flush() ? exit_code : rkstat::output_failed();
+  }
+  std::setlocale(LC_CTYPE, "");  // how wide characters are
   telemetry::give_way_to_services();
   if (roots.empty()) roots = telemetry::telemetry_roots();
+  view.kernel = rkstat::printable(view.kernel);  // as it is shown
   if (view.as_json || view.as_prometheus) {
     if (!app.get_subcommands().empty()) {
-      fmt::print(stderr, "rkstat: --json and --prometheus show everything: without a command\n");
-      return usage_error;
+      rkstat::tell("--json and --prometheus show everything: without a command");
+      return rkstat::usage_error;
     }
     view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
   }
-
-  if (view.kind == View::Kind::top) {
-    const rkstat::TopEnd end = rkstat::run_top(roots, std::chrono::duration<double>(view.top_s));
-    if (!end.problem.empty()) fmt::print(stderr, "rkstat: {}\n", end.problem);
-    return end.exit_code;
-  }
   if (view.kind == View::Kind::trace) return record_trace(view, roots);
+  if (view.kind != View::Kind::top) return show(view, roots, interval_s, watch_s);
+  const rkstat::TopEnd end = rkstat::run_top(roots, std::chrono::duration<double>(view.top_s));
+  if (!end.problem.empty()) rkstat::tell(end.problem);
+  return end.exit_code;
+}
 
-  rkstat::Readings before;
-  if (interval_s > 0 && view.has_rates()) {
-    before = look(view, roots);
-    std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  rkstat::occupy_closed_streams();
+  try {
+    return run(argument_count, arguments);
+  } catch (const std::exception& error) {
+    rkstat::tell(error.what());
   }
-  rkstat::Readings now = look(view, roots);
-  while (watch_s > 0) {
-    if (view.is_for_people() && isatty(STDOUT_FILENO) != 0) fmt::print("{}", clear_screen);
-    print(view, now, before);
-    if (std::ferror(stdout) != 0) break;  // nobody reads any more
-    std::this_thread::sleep_for(std::chrono::duration<double>(watch_s));
-    before = std::move(now);
-    now = look(view, roots);
-  }
-  print(view, now, before);
-  return telemetry::exit_code(now);
+  return rkstat::internal_error;
 }

@@ -13,6 +13,10 @@ namespace rkstat {
 
 using Readings = std::vector<ringkernel::telemetry::Reading>;
 
+/// Whether it has messages in flight and takes no times, which `no_ages_text` says.
+[[nodiscard]] bool has_no_ages(const ringkernel::telemetry::KernelReading& kernel);
+constexpr std::string_view no_ages_text = "of which no ages are taken (latency_sampling is 0)";
+
 /// One screen. Rates are over the time since `before`.
 [[nodiscard]] std::string render_text(const Readings& readings, const Readings& before);
 /// One ring kernel, of whichever runtimes have one with this id; empty if none does.

@@ -73,7 +73,8 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
                       of.queued);
   text += fmt::format("  in flight {}", of.in_flight);
   if (of.oldest_call_age_ns != 0)
-    text += fmt::format(", unanswered for up to {}", duration_text(of.oldest_call_age_ns));
+    text += fmt::format(", the oldest accepted {} ago", duration_text(of.oldest_call_age_ns));
+  if (has_no_ages(kernel)) text += fmt::format(", {}", no_ages_text);
   text += '\n';
   append_latencies(text, kernel, before);
   append_errors(text, reading, kernel);

@@ -29,6 +29,10 @@ std::uint64_t waiting(const rk::KernelMetrics& metrics) {
 
 }  // namespace
 
+bool has_no_ages(const KernelReading& kernel) {
+  return kernel.metrics.in_flight != 0 && kernel.calls.empty() && kernel.metrics.latency.count == 0;
+}
+
 std::string render_errors(const Readings& readings) {
   std::vector<Line<rk::ErrorRecord>> lines;
   for (const Reading& reading : readings)
@@ -78,13 +82,17 @@ std::string render_calls(const Readings& readings) {
   };
   std::vector<Call> calls;
   std::uint64_t unnamed = 0;
+  std::uint64_t without_ages = 0;
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels) {
       for (const rk::CallInFlight& call : kernel.calls) calls.push_back({&reading, &kernel, call});
       if (kernel.calls.size() == calls_max && kernel.metrics.in_flight > calls_max)
         unnamed += kernel.metrics.in_flight - calls_max;
+      if (has_no_ages(kernel)) without_ages += kernel.metrics.in_flight;
     }
-  if (calls.empty()) return "no calls in flight\n";
+  const std::string others =
+      without_ages == 0 ? "" : fmt::format("{} in flight, {}\n", without_ages, no_ages_text);
+  if (calls.empty()) return others.empty() ? "no calls in flight\n" : others;
   std::ranges::stable_sort(calls, std::greater(),
                            [](const Call& call) { return call.call.age_ns; });
   std::string text = fmt::format("{:<{}} {:<{}} {:>18} {:>9}\n", "RUNTIME", runtime_width, "KERNEL",
@@ -94,7 +102,7 @@ std::string render_calls(const Readings& readings) {
                         short_id(call.kernel->metrics.id, id_width), id_width, call.call.message,
                         duration_text(call.call.age_ns));
   if (unnamed != 0) text += fmt::format("and up to {} younger ones\n", unnamed);
-  return text;
+  return text + others;
 }
 
 }  // namespace rkstat

@@ -46,10 +46,10 @@ void append(std::string& text, const Reading& reading, const Reading* before) {
   if (reading.runtime) {
     const rk::RuntimeMetrics& of = reading.runtime->metrics;
     text += fmt::format("  {}, {}, {}\n", of.device, of.backend, of.transfer);
-    text +=
-        fmt::format("  {} kernels, {} executors, {} slices; arena {}, {} free; {} tensors, {}\n",
-                    of.kernels, of.executors, of.slices, bytes_text(of.arena_bytes),
-                    bytes_text(of.arena_free_bytes), of.tensors, bytes_text(of.tensor_bytes));
+    text += fmt::format("  {} kernels, {} executors, {} slices; {} tensors, {}\n", of.kernels,
+                        of.executors, of.slices, of.tensors, bytes_text(of.tensor_bytes));
+    text += fmt::format("  arena {}, {} free, {} of it in one piece\n", bytes_text(of.arena_bytes),
+                        bytes_text(of.arena_free_bytes), bytes_text(of.arena_largest_free_bytes));
   }
   if (!reading.kernels.empty()) append_kernels(text, reading, before);
   if (reading.runtime && reading.runtime->metrics.errors != 0)
@@ -63,7 +63,6 @@ void append(std::string& text, const Reading& reading, const Reading* before) {
 }  // namespace
 
 std::string render_text(const Readings& readings, const Readings& before) {
-  if (readings.empty()) return "no runtime\n";
   std::string text;
   for (const Reading& reading : readings) {
     if (!text.empty()) text += '\n';

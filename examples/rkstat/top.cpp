@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "end_signal.hpp"
+#include "outcome.hpp"
 #include "top_model.hpp"
 #include "top_screen.hpp"
 
@@ -26,7 +27,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int escape = 27;
-constexpr int no_terminal = 64;
 
 /// The terminal, in curses' hands until the object goes.
 class Terminal {
@@ -151,14 +151,14 @@ bool is_gone() {
 }
 
 /// Until its user or a signal ends it.
-void follow(const Terminal& terminal, const std::vector<std::filesystem::path>& roots,
+void follow(TopModel& model, const Terminal& terminal, const Roots& roots,
             std::chrono::duration<double> delay, bool is_utf8) {
-  TopModel model;
   steady_clock::time_point next_look = steady_clock::now();
   while (!is_end_wanted()) {
     const auto now = steady_clock::now();
     if (now >= next_look) {
-      if (!model.is_paused) model.look(ringkernel::telemetry::read_all(roots));
+      if (!model.is_paused)
+        model.look(ringkernel::telemetry::read_all(roots), unreadable_folders(roots));
       next_look = now + std::chrono::duration_cast<steady_clock::duration>(delay);
     }
     terminal.draw(model, is_utf8);
@@ -175,22 +175,27 @@ void follow(const Terminal& terminal, const std::vector<std::filesystem::path>& 
 TopEnd run_top(const std::vector<std::filesystem::path>& roots,
                std::chrono::duration<double> delay) {
   if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)
-    return {no_terminal, "top needs a terminal; try rkstat --watch 1"};
+    return {usage_error, "top needs a terminal; try rkstat --watch"};
   std::setlocale(LC_ALL, "");
   const bool is_utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
   int known = 0;  // asked for first: where newterm fails it leaks what it has begun
-  const bool is_known = setupterm(nullptr, STDOUT_FILENO, &known) == OK;
-  if (is_known) del_curterm(cur_term);
+  bool is_known = setupterm(nullptr, STDOUT_FILENO, &known) == OK;
+  if (is_known) {
+    is_known = cursor_address != nullptr;  // one that only prints has none
+    del_curterm(cur_term);
+  }
   SCREEN* const screen = is_known ? newterm(nullptr, stdout, stdin) : nullptr;
   if (screen == nullptr) {
     const char* const terminal = std::getenv("TERM");
-    return {no_terminal, "the terminal '" + std::string(terminal != nullptr ? terminal : "") +
-                             "' ($TERM) is not known; try rkstat --watch 1"};
+    return {usage_error, "the terminal '" + std::string(terminal != nullptr ? terminal : "") +
+                             "' ($TERM) is not known, or has no cursor to be placed; "
+                             "try rkstat --watch"};
   }
+  TopModel model;
   const Terminal terminal(screen);
   note_end_signals();
-  follow(terminal, roots, delay, is_utf8);
-  return {};
+  follow(model, terminal, roots, delay, is_utf8);
+  return {exit_code(model.now(), model.unreadable().empty()), {}};
 }
 
 }  // namespace rkstat

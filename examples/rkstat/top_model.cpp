@@ -50,10 +50,11 @@ TopModel::Key TopModel::key_of(const TopRow& row) {
   return {row.reading->path.string(), row.kernel->number};
 }
 
-void TopModel::look(Readings readings) {
+void TopModel::look(Readings readings, std::vector<std::string> unreadable) {
   all_rows_.clear();  // they point into what goes
   rows_.clear();
   before_ = std::exchange(now_, std::move(readings));
+  unreadable_ = std::move(unreadable);
   messages_per_second_ = 0;
   std::map<Key, std::deque<TopSample>> history;
   for (const Reading& reading : now_) {

@@ -54,11 +54,12 @@ class TopModel {
   /// Looks that are remembered of each kernel.
   static constexpr std::size_t history_max = 240;
 
-  /// The next look.
-  void look(Readings readings);
+  /// The next look; `unreadable`: sentences about folders that there may be more in.
+  void look(Readings readings, std::vector<std::string> unreadable);
 
   [[nodiscard]] const Readings& now() const { return now_; }
   [[nodiscard]] const Readings& before() const { return before_; }
+  [[nodiscard]] const std::vector<std::string>& unreadable() const { return unreadable_; }
   /// Those that the filter lets through, in order. Valid until the next change of the model.
   [[nodiscard]] const std::vector<TopRow>& rows() const { return rows_; }
   /// Of all, filtered out or not.
@@ -100,6 +101,7 @@ class TopModel {
 
   Readings now_;
   Readings before_;
+  std::vector<std::string> unreadable_;
   std::vector<TopRow> all_rows_;
   std::vector<TopRow> rows_;
   double messages_per_second_ = 0;

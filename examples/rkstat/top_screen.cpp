@@ -180,7 +180,11 @@ class Screen {
 
   void add_runtimes() {
     std::size_t shown = 0;
-    for (const Reading& reading : model_.now()) {
+    std::vector<const Reading*> living_first;
+    for (const Reading& reading : model_.now()) living_first.push_back(&reading);
+    std::ranges::stable_sort(living_first, {}, [](const Reading* of) { return of->health; });
+    for (const Reading* const of : living_first) {
+      const Reading& reading = *of;
       if (shown++ == runtimes_shown_max) {
         add(fmt::format("  and {} more", model_.now().size() - runtimes_shown_max));
         break;
@@ -193,6 +197,7 @@ class Screen {
         line += fmt::format(": {}", reading.problem);
       add(line, reading.health == Health::running ? Emphasis::none : Emphasis::alarm);
     }
+    for (const std::string& sentence : model_.unreadable()) add("  " + sentence, Emphasis::alarm);
     if (model_.now().empty()) add("  no runtime; one that starts will be here", Emphasis::faint);
   }
 

@@ -98,6 +98,22 @@ std::vector<fs::path> counters_files(const fs::path& root) {
   return files;
 }
 
+std::vector<std::string> unreadable_folders(const fs::path& root) {
+  std::vector<std::string> sentences;
+  const auto list = [&](const fs::path& folder) {
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error && error != std::errc::no_such_file_or_directory)
+      sentences.push_back("'" + folder.string() + "' cannot be read: " + error.message());
+    return entries;
+  };
+  for (const fs::directory_entry& process : list(root)) {
+    std::error_code ignored;  // it may be gone by now
+    if (process.is_directory(ignored)) (void)list(process.path());
+  }
+  return sentences;
+}
+
 void remove_dead_files(const fs::path& root, std::uint64_t now_ns) {
   std::vector<DeadFile> dead;
   for (const fs::path& path : counters_files(root)) {

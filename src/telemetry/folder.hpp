@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "ringkernel/error.hpp"
@@ -23,6 +24,9 @@ namespace ringkernel::telemetry {
 
 /// All counters files below `root`, in order of their names.
 [[nodiscard]] std::vector<std::filesystem::path> counters_files(const std::filesystem::path& root);
+
+/// A sentence for each folder that is there and cannot be listed: `root`, or one of those below.
+[[nodiscard]] std::vector<std::string> unreadable_folders(const std::filesystem::path& root);
 
 /// Removes what processes left behind that ended: all but the 16 that were alive last, and those
 /// that were so more than a day before `now_ns` (CLOCK_MONOTONIC). Files that are not understood, a

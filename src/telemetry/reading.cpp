@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_writer.hpp"
@@ -70,7 +71,9 @@ std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots) {
     for (const std::filesystem::path& path : counters_files(root)) {
       Reading reading = read(path);
       // One that ended between the listing and the look has removed its file.
-      if (reading.health == Health::unreadable && !std::filesystem::exists(path)) continue;
+      std::error_code error;
+      const bool is_there = std::filesystem::exists(path, error) || error;
+      if (reading.health == Health::unreadable && !is_there) continue;
       readings.push_back(std::move(reading));
     }
   }

@@ -129,7 +129,7 @@ TEST_P(Rkstat, PrometheusTakesItsMetrics) {
 TEST_P(Rkstat, TellsTheHealthByItsExitCode) {
   const auto none = rkstat();
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_EQ(none.output, "no runtime\n");
+  EXPECT_EQ(none.output, "no runtime in '" + root().string() + "'\n");
   auto runtime = open_on(GetParam(), often()).value();
   EXPECT_EQ(rkstat().exit_code, 0);
   const std::filesystem::path other = root() / "1";
@@ -169,13 +169,17 @@ TEST_P(Rkstat, ShowsEveryRuntimeOfTheUser) {
 /// Names are not to be trusted: a terminal would obey them.
 TEST_P(Rkstat, ShowsNamesWithoutWhatTerminalsObey) {
   auto runtime = open_on(GetParam(), often()).value();
-  Kernel evil = runtime.launch("evil\x1b[2J\nruntime", {.program = "echo"}).value();
+  // The last two: a control of one character, and one that turns the rest of the line around.
+  const std::string id =
+      "evil\x1b[2J\nruntime\xc2\x9b"
+      "2J\xe2\x80\xae.";
+  Kernel evil = runtime.launch(id, {.program = "echo"}).value();
   std::string output;
   ASSERT_TRUE(await([&] {
     output = rkstat({"--interval", "0"}).output;
     return output.find("evil") != std::string::npos;
   }));
-  EXPECT_THAT(output, HasSubstr("evil?[2J?runtime"));
+  EXPECT_THAT(output, HasSubstr("evil?[2J?runtime?2J?."));
 }
 
 TEST_P(Rkstat, ShowsTheLastStateOfTheDead) {
@@ -210,7 +214,9 @@ TEST_P(Rkstat, ShowsOneKernelWithItsHops) {
   EXPECT_TRUE(std::regex_search(shown.output,
                                 std::regex("ERRORS\n +1 x  last .* ago\n +.*takes plain bytes")))
       << shown.output;
-  EXPECT_EQ(rkstat({"kernel", "two"}).output, "no kernel 'two'\n");
+  const auto other = rkstat({"kernel", "two"});
+  EXPECT_EQ(other.output, "rkstat: no kernel 'two'\n");
+  EXPECT_EQ(other.exit_code, 2);
 }
 
 TEST_P(Rkstat, ShowsErrorsTheLatestFirst) {
@@ -254,8 +260,87 @@ TEST_P(Rkstat, ShowsWhatWaitsAndForHowLong) {
   EXPECT_TRUE(std::regex_search(calls, std::regex("little +" + std::to_string(first) + " +[0-9]")))
       << calls;
   EXPECT_THAT(calls, HasSubstr("and up to 24 younger ones"));
+  EXPECT_THAT(rkstat({"kernel", "little"}).output,
+              ContainsRegex("  in flight 1, the oldest accepted [0-9.]+ m?s ago\n"));
   EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("kernels").at(0).at("calls").as_array().size(),
             1u);
+}
+
+/// Without times there is no list of calls; which is said, and not that there are none.
+TEST_P(Rkstat, TellsOfCallsWithoutAges) {
+  auto runtime = open_on(GetParam(), {.telemetry_period = 1ms, .latency_sampling = 0}).value();
+  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(kernel.send(numbered(i)));
+  std::string calls;
+  ASSERT_TRUE(await([&] {
+    calls = rkstat({"calls"}).output;
+    return calls == "3 in flight, of which no ages are taken (latency_sampling is 0)\n";
+  })) << calls;
+  EXPECT_THAT(rkstat({"kernel", "a"}).output,
+              HasSubstr("  in flight 3, of which no ages are taken (latency_sampling is 0)\n"));
+}
+
+/// Whoever looks at a table learns that a part of it is old, or missing.
+TEST_P(Rkstat, TablesTellOfWhatIsNotOfNow) {
+  const auto none = rkstat({"calls"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.output, HasSubstr("rkstat: no runtime in '" + root().string() + "'\n"));
+  ASSERT_EQ(run_child({RK_TELEMETRY_SERVICE, GetParam()}, {}).exit_code, -1);
+  std::filesystem::create_directory(root() / "1");
+  std::ofstream(root() / "1" / "runtime-1.counters") << "x";
+  for (const char* const command : {"errors", "calls", "backlog", "kernel worker"}) {
+    const auto shown = run_child(
+        {"/bin/sh", "-c", RK_RKSTAT " --interval 0 --root " + root().string() + " " + command}, {});
+    EXPECT_EQ(shown.exit_code, 1) << command;
+    EXPECT_THAT(shown.output, ContainsRegex("rkstat: runtime [0-9]+/1 .dead.: the process is gone"))
+        << command;
+    EXPECT_THAT(shown.output, HasSubstr("rkstat: runtime 1/1 (unreadable): '")) << command;
+  }
+  EXPECT_EQ(rkstat({"kernel", "missing"}).exit_code, 2);
+}
+
+/// A folder that cannot be listed may hold anything.
+TEST(RkstatFolders, AreToldThatCannotBeRead) {
+  const testing::TempFolder folder;
+  const std::string file = (folder.path() / "file").string();
+  std::ofstream(file) << "no folder";
+  const std::string sentence = "rkstat: '" + file + "' cannot be read: Not a directory\n";
+  const auto alone = run_child({RK_RKSTAT, "--root", file}, {});
+  EXPECT_EQ(alone.exit_code, 1);
+  EXPECT_EQ(alone.output, "no runtime in '" + file + "'\n" + sentence);
+  const std::string trace = (folder.path() / "trace.json").string();
+  for (const std::string& arguments : {std::string("--json"), std::string("--prometheus"),
+                                       std::string("errors"), "trace --for 0 -o " + trace}) {
+    const auto shown = run_child(
+        {"/bin/sh", "-c", RK_RKSTAT " --interval 0 --root " + file + " " + arguments}, {});
+    EXPECT_EQ(shown.exit_code, 1) << arguments;
+    EXPECT_THAT(shown.output, HasSubstr(sentence)) << arguments;
+  }
+}
+
+TEST_P(Rkstat, SaysThatItCannotWrite) {
+  auto runtime = open_on(GetParam(), often()).value();
+  const std::string trace = (root().parent_path() / "trace.json").string();
+  const auto run = [&](const std::string& arguments) {
+    return run_child(
+        {"/bin/sh", "-c", RK_RKSTAT " --interval 0 --root " + root().string() + " " + arguments},
+        {});
+  };
+  const std::string full = "rkstat: the output cannot be written: No space left on device\n";
+  for (const std::string arguments :
+       {"", "--json", "--prometheus", "errors", "--watch", "--help", "trace --for 0 -o "}) {
+    const std::string file = arguments.starts_with("trace") ? trace : "";
+    const auto on_full = run(arguments + file + " > /dev/full");
+    EXPECT_EQ(on_full.exit_code, 74) << arguments;
+    EXPECT_EQ(on_full.output, full) << arguments;
+    const auto closed = run(arguments + file + " >&-");
+    EXPECT_EQ(closed.exit_code, 74) << arguments;
+    EXPECT_EQ(closed.output, "rkstat: the output cannot be written: Bad file descriptor\n")
+        << arguments;
+    EXPECT_EQ(run(arguments + file + " > /dev/full 2> /dev/full").exit_code, 74) << arguments;
+  }
+  EXPECT_EQ(run("kernel none 2>&-").exit_code, 2);
+  EXPECT_EQ(run("--nonsense 2> /dev/full").exit_code, 109) << "CLI11: an unknown argument";
 }
 
 TEST_P(Rkstat, RefusesFormatsOfCommands) {
@@ -275,6 +360,22 @@ TEST_P(Rkstat, GoesOnWatching) {
   std::istringstream lines(watched.output);
   for (std::string line; std::getline(lines, line);)
     EXPECT_EQ(json::parse(line).at("runtimes").as_array().size(), 1u);
+}
+
+TEST_P(Rkstat, WatchesEverySecondUnlessItIsTold) {
+  auto runtime = open_on(GetParam(), often()).value();
+  Kernel kernel = active(runtime, "x");
+  const auto watch = [&](const std::string& arguments, const std::string& lines) {
+    return run_child({"/bin/sh", "-c",
+                      RK_RKSTAT " --interval 0 --root " + root().string() + " " + arguments +
+                          " | head -n " + lines},
+                     {})
+        .output;
+  };
+  EXPECT_EQ(std::ranges::count(watch("--watch --json", "2"), '\n'), 2);
+  EXPECT_THAT(watch("--watch kernel x", "1"), ::testing::StartsWith("kernel x  of runtime"));
+  EXPECT_THAT(watch("kernel x --watch", "1"), ::testing::StartsWith("kernel x  of runtime"));
+  EXPECT_THAT(watch("--watch 0.1 kernel x", "1"), ::testing::StartsWith("kernel x  of runtime"));
 }
 
 }  // namespace

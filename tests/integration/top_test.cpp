@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <regex>
 #include <string>
@@ -12,6 +14,7 @@
 
 #include "integration/telemetry_fixture.hpp"
 #include "support/terminal.hpp"
+#include "telemetry/folder.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -203,6 +206,34 @@ TEST_P(Top, RuntimesComeAndDie) {
   ASSERT_TRUE(terminal->await([&] { return kernels(*terminal).size() == 2; }))
       << terminal->display().text();
   EXPECT_THAT(terminal->display().lines()[0], HasSubstr("2 runtimes"));
+  terminal->press("q");
+  EXPECT_EQ(terminal->await_end(), 1) << "one of them is dead";
+}
+
+/// Of many runtimes three have a line.
+TEST_P(Top, ListsTheLivingBeforeTheDead) {
+  (void)testing::run_child({RK_TELEMETRY_SERVICE, GetParam()},
+                           {{"XDG_RUNTIME_DIR", root().parent_path().string()}});
+  const auto dead = telemetry::counters_files(root());
+  ASSERT_EQ(dead.size(), 1u);
+  for (const char* const process : {"0", "01", "02"}) {  // before any other's, by their names
+    std::filesystem::create_directory(root() / process);
+    std::filesystem::copy(dead.front(), root() / process / "runtime-1.counters");
+  }
+  auto runtime = open_on(GetParam(), often()).value();
+  const auto terminal = top();
+  ASSERT_TRUE(terminal->await_text("and 2 more")) << terminal->display().text();
+  EXPECT_THAT(terminal->display().lines()[1], HasSubstr("running, " + std::string(GetParam())));
+  EXPECT_THAT(terminal->display().lines()[2], HasSubstr("0/1       dead: "));
+}
+
+TEST_P(Top, TellsOfFoldersThatCannotBeRead) {
+  const std::string file = (root().parent_path() / "file").string();
+  std::ofstream(file) << "no folder";
+  Terminal terminal({RK_RKSTAT, "--root", file, "top"}, {}, 160, 24);
+  EXPECT_TRUE(terminal.await_text("'" + file + "' cannot be read: Not a directory"));
+  terminal.press("q");
+  EXPECT_EQ(terminal.await_end(), 1);
 }
 
 TEST_P(Top, StandsStillWhenItIsToldTo) {
@@ -227,10 +258,10 @@ TEST_P(Top, StandsStillWhenItIsToldTo) {
 /// Names are not to be trusted: a terminal would obey them.
 TEST_P(Top, NamesDoNothingToTheTerminal) {
   auto runtime = open_on(GetParam(), often()).value();
-  Kernel evil = runtime.launch("evil\x1b[2Jname", {.program = "echo"}).value();
+  Kernel evil = runtime.launch("evil\x1b[2J\xc2\x9bK", {.program = "echo"}).value();
   Kernel foreign = runtime.launch("größe-µ", {.program = "echo"}).value();
   const auto terminal = top();
-  ASSERT_TRUE(terminal->await_text("evil?[2Jname"));
+  ASSERT_TRUE(terminal->await_text("evil?[2J?K"));
   EXPECT_TRUE(terminal->await_text("größe-µ "));
   EXPECT_THAT(terminal->display().complaints(), IsEmpty());
 }
@@ -270,6 +301,12 @@ TEST_P(Top, NeedsATerminal) {
   Terminal unknown({RK_RKSTAT, "top"}, {{"TERM", "no-such-terminal"}}, 80, 24);
   EXPECT_TRUE(unknown.await_text("'no-such-terminal' ($TERM) is not known"));
   EXPECT_EQ(unknown.await_end(), 64);
+  Terminal dumb({RK_RKSTAT, "top"}, {{"TERM", "dumb"}}, 160, 24);
+  EXPECT_TRUE(
+      dumb.await_text("the terminal 'dumb' ($TERM) is not known, or has no cursor to be "
+                      "placed; try rkstat --watch"))
+      << dumb.display().text();
+  EXPECT_EQ(dumb.await_end(), 64);
 }
 
 }  // namespace

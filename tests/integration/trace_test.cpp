@@ -27,10 +27,10 @@ using ::testing::HasSubstr;
 
 class Trace : public Publishing {
  protected:
-  [[nodiscard]] json::array record(const std::string& seconds = "0") {
+  [[nodiscard]] json::array record(const std::string& seconds = "0", int exit_code = 0) {
     const std::string file = (root() / "trace.json").string();
     const auto recorded = rkstat({"trace", "-o", file, "--for", seconds});
-    EXPECT_EQ(recorded.exit_code, 0) << recorded.output;
+    EXPECT_EQ(recorded.exit_code, exit_code) << recorded.output;
     report_ = recorded.output;
     std::ifstream stream(file);
     std::ostringstream text;
@@ -172,9 +172,10 @@ TEST_P(Trace, OutlivesTheService) {
                 .exit_code,
             2);
   std::uint64_t messages = 0;
-  for (const json::value& event : record())
+  for (const json::value& event : record("0", 1))
     messages +=
         event.at("ph").as_string() == "b" && event.at("name").as_string().starts_with("message ");
+  EXPECT_THAT(report_, HasSubstr("(dead): the process is gone"));
   const auto files = telemetry::counters_files(root());
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(messages + CountersReader::open(files[0])->trace_missed(), 5u)

@@ -84,6 +84,20 @@ TEST(TelemetryFolder, ListsCountersFilesOnly) {
                           folder.path() / "7" / "runtime-1.counters"));
 }
 
+/// What goes meanwhile, or was never there, is no trouble.
+TEST(TelemetryFolder, TellsWhatCannotBeListed) {
+  const TempFolder folder;
+  EXPECT_THAT(unreadable_folders(folder.path() / "missing"), IsEmpty());
+  fs::create_directory(folder.path() / "12");
+  const fs::path file = folder.path() / "file";
+  std::ofstream(file) << "no folder";
+  EXPECT_THAT(unreadable_folders(folder.path()), IsEmpty()) << "files are nobody's folders";
+  EXPECT_THAT(unreadable_folders(file),
+              ElementsAre("'" + file.string() + "' cannot be read: Not a directory"));
+  fs::create_symlink("loop", folder.path() / "loop");
+  EXPECT_THAT(unreadable_folders(folder.path() / "loop"), ElementsAre(HasSubstr("cannot be read")));
+}
+
 std::uint64_t ns(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
 /// A file in `root` whose process is gone, and published for the last time at that moment.

@@ -1,0 +1,65 @@
+#include "outcome.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <system_error>
+
+#include "telemetry/folder.hpp"
+#include "text.hpp"
+
+namespace rkstat {
+
+namespace telemetry = ringkernel::telemetry;
+
+void occupy_closed_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) return;  // takes the lowest
+}
+
+bool print(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+void tell(std::string_view sentence) {
+  const std::string line = fmt::format("rkstat: {}\n", sentence);
+  (void)std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int output_failed(std::string_view what) {
+  tell(fmt::format("{} cannot be written: {}", what, std::generic_category().message(errno)));
+  return output_error;
+}
+
+void tell_problems(const Readings& readings) {
+  for (const telemetry::Reading& reading : readings)
+    if (!reading.problem.empty())
+      tell(fmt::format("runtime {} ({}): {}", reading.name, name(reading.health), reading.problem));
+}
+
+std::string no_runtime_text(const Roots& roots) {
+  std::string text = "no runtime";
+  for (const std::filesystem::path& root : roots)
+    text += fmt::format("{}'{}'", &root == roots.data() ? " in " : ", ", printable(root.string()));
+  return text;
+}
+
+std::vector<std::string> unreadable_folders(const Roots& roots) {
+  std::vector<std::string> sentences;
+  for (const std::filesystem::path& root : roots)
+    for (const std::string& sentence : telemetry::unreadable_folders(root))
+      sentences.push_back(printable(sentence));
+  return sentences;
+}
+
+int exit_code(const Readings& readings, bool all_folders_are_readable) {
+  const int code = telemetry::exit_code(readings);
+  return all_folders_are_readable || code == 3 ? code : 1;
+}
+
+}  // namespace rkstat
