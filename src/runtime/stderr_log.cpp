@@ -2,9 +2,11 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "ringkernel/log.hpp"
+#include "telemetry/utf8.hpp"
 
 namespace ringkernel {
 
@@ -28,15 +30,21 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
-/// A value that stands behind a name: in quotes, and in one line, whatever is in it.
+/// A value that stands behind a name: in quotes, in one line, and without what a terminal would
+/// obey, whatever is in it.
 std::string quoted(std::string_view value) {
   std::string text = "\"";
-  for (const char character : value) {
-    if (character == '"' || character == '\\') text += '\\';
-    if (static_cast<unsigned char>(character) < ' ')
-      fmt::format_to(std::back_inserter(text), "\\x{:02x}", static_cast<unsigned>(character));
-    else
-      text += character;
+  while (!value.empty()) {
+    const telemetry::Character next = telemetry::first_character(value);
+    const std::string_view bytes = value.substr(0, std::max<std::size_t>(next.bytes, 1));
+    value.remove_prefix(bytes.size());
+    if (bytes == "\"" || bytes == "\\") text += '\\';
+    if (next.bytes != 0 && !telemetry::is_command(next.code_point)) {
+      text += bytes;
+      continue;
+    }
+    for (const char byte : bytes)
+      fmt::format_to(std::back_inserter(text), "\\x{:02x}", static_cast<unsigned char>(byte));
   }
   return text + "\"";
 }

@@ -138,6 +138,20 @@ TEST_P(Log, SaysWhyThereIsNoHttp) {
   }));
 }
 
+/// What others chose does nothing to the terminal that it goes to.
+TEST(StderrLog, EscapesWhatTerminalsObey) {
+  ::testing::internal::CaptureStderr();
+  LogRecord record{};
+  record.runtime = "7/1";
+  record.kernel = "größe \"数\" \\ \x1b[2J\n";
+  record.text = "\x7f \xc2\x9b \xe2\x80\xae \xff \xc0\x80";
+  stderr_log(LogLevel::info)->write(record);
+  const std::string line = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(line, HasSubstr(R"(kernel="größe \"数\" \\ \x1b[2J\x0a")"));
+  EXPECT_THAT(line, ::testing::EndsWith(R"(text="\x7f \xc2\x9b \xe2\x80\xae \xff \xc0\x80")"
+                                        "\n"));
+}
+
 /// As the environment asks for it: what spdlog prints, line by line.
 TEST_P(Log, GoesToStandardErrorIfAskedFor) {
   const auto service = testing::run_child(
