@@ -25,8 +25,9 @@ namespace ringkernel {
 
 struct Event {
   std::string kernel;  ///< its id; empty: none's
-  /// That the kernel is in from here on; none: an error. That it failed is not told as a status:
-  /// the errors of its messages say so.
+  /// That the kernel is in from here on; none: an error. That it failed is noticed once in a
+  /// RuntimeOptions::telemetry_period, and not without telemetry: the errors of its messages say so
+  /// at once.
   std::optional<KernelStatus> status;
   Error error;                ///< as RingKernelRuntime::errors counts them
   std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC, to a few milliseconds

@@ -19,7 +19,7 @@ namespace ringkernel {
 enum class LogLevel : std::uint8_t {
   info,     ///< devices chosen, kernels launched, activated, terminated
   warning,  ///< a message or a request failed; the runtime goes on
-  error,    ///< a device is lost, or something that was asked for is not there
+  error,    ///< a device is lost, a kernel has failed, or something that was asked for is not there
 };
 
 [[nodiscard]] const char* name(LogLevel level) noexcept;

@@ -119,11 +119,13 @@ Result<void> KernelState::add_region(std::uint64_t bytes,
 
 KernelStatus KernelState::status() const {
   const std::lock_guard lock(mutex_);
+  return has_failed() ? KernelStatus::failed : status_;
+}
+
+bool KernelState::has_failed() const {
   const bool lives = status_ == KernelStatus::launched || status_ == KernelStatus::active ||
                      status_ == KernelStatus::deactivated;
-  if (lives && (program_->executor().failed() || program_->executor().fault(kernel_) != 0))
-    return KernelStatus::failed;
-  return status_;
+  return lives && (program_->executor().failed() || program_->executor().fault(kernel_) != 0);
 }
 
 Error KernelState::terminated_reason() const { return {Errc::kernel_terminated, "'" + id_ + "'"}; }

@@ -145,6 +145,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
+  /// If it has failed: as a change of state, once. Nobody else notices.
+  void tell_failure();
   [[nodiscard]] KernelMetrics metrics() const;
   /// Its counts and latencies begin anew, unless it has ended.
   void reset_metrics();
@@ -192,6 +194,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status);                // state lock held
+  [[nodiscard]] bool has_failed() const;               // state lock held
   /// `epoch`: the one with which the device lets go of the rings, in case it has not.
   void finish_termination(bool released, std::uint32_t epoch, Result<void> result);
 
@@ -212,6 +215,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;
   bool deactivating_ = false;
+  bool failure_told_ = false;
   bool on_device_ = false;  // the device was told of it at least once
   Error end_reason_;        // set when it begins to terminate
   std::vector<Done> on_terminated_;

@@ -21,6 +21,13 @@ void KernelState::set_status(KernelStatus status) {
   runtime_->changed(id_, status);
 }
 
+void KernelState::tell_failure() {
+  const std::lock_guard lock(mutex_);
+  if (failure_told_ || !has_failed()) return;
+  failure_told_ = true;
+  runtime_->changed(id_, KernelStatus::failed);
+}
+
 Result<void> KernelState::activate() {
   Result<void> activated = try_activate();
   if (!activated) return noted(std::move(activated).error());

@@ -86,7 +86,8 @@ void Logger::tell(const Event& event) {
            .text = "more happened than could be told",
            .left_out = event.missed});
   if (event.status) {
-    write({.level = LogLevel::info,
+    const bool has_failed = *event.status == KernelStatus::failed;
+    write({.level = has_failed ? LogLevel::error : LogLevel::info,
            .time = system_clock::now(),
            .runtime = runtime_,
            .kernel = event.kernel,

@@ -78,6 +78,7 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   place.is_seen = true;
   // Of a kernel that rests the device is not asked: with memory of its own that is a copy.
   const KernelState::Activity activity = kernel->activity();
+  if (activity.status == KernelStatus::failed) kernel->tell_failure();
   KernelState::Activity before = std::exchange(place.activity, activity);
   if (place.is_stored && activity.unanswered == 0 && activity == before) return true;
   place.metrics.slices = before.slices = activity.slices;

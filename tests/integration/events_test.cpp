@@ -17,6 +17,8 @@
 
 #include "ringkernel/ringkernel.hpp"
 #include "support/backends.hpp"
+#include "support/temp_folder.hpp"
+#include "unit/backend/child_process.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -224,6 +226,25 @@ TEST_P(Events, OfManyThreadsArriveOnce) {
     while (told < speakers * each) told += 1 + next(events).missed;
     EXPECT_EQ(told, speakers * each);
   }
+}
+
+/// Nobody asks, and it is noticed all the same: once.
+TEST(EventsOfABrokenDevice, TellThatAKernelHasFailed) {
+  if (const auto runtime = OnEachBackend::open_on("opencl"); !runtime)
+    GTEST_SKIP() << runtime.error().text();
+  const testing::TempFolder folder;
+  const auto service = testing::run_child(
+      {RK_FAILING_SERVICE},
+      {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"XDG_RUNTIME_DIR", folder.path().string()}});
+  EXPECT_EQ(service.exit_code, 0);
+  EXPECT_THAT(service.output,
+              ::testing::MatchesRegex("launched\nactive\nfailed\n(terminating\n)?terminated\n"));
+  const auto logged =
+      testing::run_child({RK_FAILING_SERVICE}, {{"OPENCL_LAYERS", RK_FAULT_LAYER},
+                                                {"XDG_RUNTIME_DIR", folder.path().string()},
+                                                {"RINGKERNEL_LOG", "error"}});
+  EXPECT_THAT(logged.output,
+              ::testing::ContainsRegex(" error ringkernel .*kernel=\"worker\" text=\"failed\""));
 }
 
 }  // namespace
