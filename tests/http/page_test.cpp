@@ -277,6 +277,32 @@ TEST_P(Page, GoesOnAfterARestartOfTheService) {
   EXPECT_EQ(text_at("#legend"), "after");
 }
 
+/// Of the same name: in a container every first process has the same id.
+TEST_P(Page, NoticesARestartByTheTimeOfTheFile) {
+  RingKernelRuntime& runtime = serve();
+  Kernel kernel = active(runtime, "a");
+  show(runtime);
+  (void)browser().evaluate(
+      "import('/history.js').then(({History}) => {"
+      "  window.looks = window.restarts = 0;"
+      "  const {push, restarted} = History.prototype;"
+      "  History.prototype.push = function(...of) { ++looks; return push.apply(this, of); };"
+      "  History.prototype.restarted = function(...of) { ++restarts; return restarted.apply(this, "
+      "of); };"
+      "})");
+  EXPECT_TRUE(browser().await("looks >= 2"));
+  EXPECT_TRUE(browser().evaluate("restarts === 0").as_bool());
+  (void)browser().evaluate(
+      "{ const ask = fetch; window.fetch = async (...of) => {"
+      "  const state = await (await ask(...of)).json();"
+      "  state.runtimes[0].created_unix_ns += 1e9;"
+      "  return new Response(JSON.stringify(state)); } }");
+  EXPECT_TRUE(browser().await("restarts === 1"));
+  EXPECT_TRUE(browser().evaluate("looks = 0, true").as_bool());
+  EXPECT_TRUE(browser().await("looks >= 2"));
+  EXPECT_TRUE(browser().evaluate("restarts === 1").as_bool()) << "noticed once";
+}
+
 TEST_P(Page, GoesOnAfterTheServiceWasKilled) {
   expect_lost_connections();
   const std::string address = testing::free_address();

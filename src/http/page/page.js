@@ -68,7 +68,10 @@ async function run() {
 function take(next) {
   const now = Date.now() / 1000;
   if (answered_at !== undefined && now - answered_at > gap_seconds) history.push(now, []);
-  if (reading !== undefined && reading.name !== next.name) history.restarted(now);
+  // Names come again: process ids are used anew, in a container the same one each time.
+  const isAnother =
+    reading?.name !== next.name || reading.created_unix_ns !== next.created_unix_ns;
+  if (reading !== undefined && isAnother) history.restarted(now);
   history.push(now, next.kernels);
   answered_at = now;
   lost_since = undefined;
