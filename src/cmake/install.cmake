@@ -25,6 +25,10 @@ install(TARGETS ringkernel_cpp ringkernel_shared EXPORT ringkernel)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringkernel
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+# The libraries hold the live page, and uPlot with it.
+install(FILES ${PROJECT_SOURCE_DIR}/src/http/page/uplot-1.6.32/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ringkernel)
 install(EXPORT ringkernel NAMESPACE ringkernel:: FILE ringkernel-targets.cmake
         DESTINATION ${package_dir})

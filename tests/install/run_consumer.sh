@@ -1,7 +1,7 @@
 #!/bin/sh
 # run_consumer.sh BUILD: installs BUILD into a temporary prefix, then builds and runs consumer/
 # against it, by find_package and by pkg-config. CMAKE, CC, CXX and BOOST_INCLUDE (or nothing) are
-# as in that build.
+# as in that build, TOOLS the programs that it has to install (or nothing).
 set -eu
 consumer=$(dirname "$(readlink -f "$0")")/consumer
 build=$1
@@ -17,6 +17,12 @@ if grep -rl --include='*.cmake' --include='*.pc' -e "$work/installed" -e "$build
   echo "these name the build or the prefix"
   exit 1
 fi
+
+echo "== tools and licences"
+for tool in ${TOOLS:-}; do
+  "$work/moved/bin/$tool" --help >/dev/null
+done
+test -s "$work/moved/share/doc/ringkernel/LICENSE.uPlot"
 
 echo "== find_package"
 "$CMAKE" -S "$consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" \
