@@ -91,7 +91,7 @@ TEST_P(Http, SaysWhatTheMetricsSay) {
   EXPECT_EQ(state.at("runtime").at("backend").as_string(), GetParam());
 }
 
-/// Of a rising number of buckets, the last of which holds all; as promtool sees it, too.
+/// Of a rising number of buckets, the last of which holds all.
 TEST_P(Http, LatencyIsAHistogram) {
   auto runtime = open();
   const std::string address = runtime.metrics().http_address;
