@@ -60,8 +60,11 @@ BackendInfo inspect(const ringkernel::backend::Backend& backend, bool self_test)
 
 std::vector<BackendInfo> take_inventory(bool self_test) {
   std::vector<BackendInfo> backends;
-  for (const auto& backend : ringkernel::backend::backends())
+  std::vector<std::string> refused;
+  for (const auto& backend : ringkernel::backend::all_backends(refused))
     backends.push_back(inspect(backend, self_test));
+  if (!refused.empty())
+    backends.push_back({"plugins", "in $RINGKERNEL_BACKEND_PATH, refused", 0, {}, refused});
   return backends;
 }
 

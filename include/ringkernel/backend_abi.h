@@ -155,8 +155,10 @@ typedef struct rk_backend {
   const char* (*last_detail)(void);
 } rk_backend;
 
-/// Entry point of a plugin: the table, or NULL if it cannot serve that version.
+/// Entry point of a plugin, which is called librk_backend_NAME.so: the table, or NULL if it cannot
+/// serve that version. examples/null_backend/ is one to begin with.
 typedef const rk_backend* (*rk_backend_query_function)(uint32_t host_abi_version);
+#define RK_BACKEND_QUERY "rk_backend_query" /* its symbol */
 
 #ifdef __cplusplus
 }

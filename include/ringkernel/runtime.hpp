@@ -235,7 +235,9 @@ class RuntimeBuilder {
     target_ = target;
     return *this;
   }
-  /// Forces one backend by name: "native", "opencl". Empty: by target and score.
+  /// Forces one backend: "native", "opencl", or a plugin (backend_abi.h), by its path or by the
+  /// name of one in a folder of $RINGKERNEL_BACKEND_PATH or of the installation. Empty: the best by
+  /// target and score of the first two and of every plugin in those folders of the variable.
   RuntimeBuilder& backend(std::string name) {
     backend_ = std::move(name);
     return *this;

@@ -1,10 +1,13 @@
-/// The backends that are built in.
+/// The backends: those that are built in, and plugins, which are loaded when they are asked for.
 ///
-/// Threading: any thread; the list never changes.
+/// Threading: any thread.
+/// Ownership: what is loaded stays for the life of the process.
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/backend.hpp"
 
@@ -13,10 +16,14 @@ namespace ringkernel::backend {
 /// Every built-in backend, whether it can serve on this machine (`score() > 0`) or not.
 std::span<const Backend> backends() noexcept;
 
-/// Errc::backend_unavailable if no backend has this name; the detail lists those that exist.
+/// The built-in backend with this name; or a plugin: the file itself (a name with a slash), else
+/// librk_backend_NAME.so in a folder of $RINGKERNEL_BACKEND_PATH (with colons between them), then
+/// in that of installed plugins. Errc::backend_unavailable: the detail lists those that are built
+/// in, and every path tried with the reason why it would not do.
 Result<Backend> find_backend(std::string_view name);
 
-/// The backend with the highest score. Errc::backend_unavailable if none can serve.
-Result<Backend> best_backend();
+/// For a choice by score: the built-in ones, and each plugin in the folders of
+/// $RINGKERNEL_BACKEND_PATH. Why others there cannot be used goes to `refused`.
+std::vector<Backend> all_backends(std::vector<std::string>& refused);
 
 }  // namespace ringkernel::backend

@@ -106,19 +106,30 @@ Result<void> check_work_groups(std::uint32_t wanted, const rk_device_description
 
 /// A device that fits, found but not yet opened.
 struct Candidate {
-  const backend::Backend* backend;
+  backend::Backend backend;
   std::uint32_t index;
   rk_device_description description;
 };
 
-/// Every device of the wanted backends, best backend first; why the others do not count goes to
-/// `why`.
-std::vector<Candidate> find_candidates(BackendTarget target, const std::string& backend_name,
+/// The one with this name or, without a name, all of them.
+Result<std::vector<backend::Backend>> wanted_backends(const std::string& name, std::string& why) {
+  if (!name.empty()) {
+    RK_TRY(found, backend::find_backend(name));
+    return std::vector{found};
+  }
+  std::vector<std::string> refused;
+  std::vector<backend::Backend> all = backend::all_backends(refused);
+  for (const std::string& line : refused) why += "\n  " + line;
+  return all;
+}
+
+/// Every device of the backends, best backend first; why the others do not count goes to `why`.
+std::vector<Candidate> find_candidates(BackendTarget target,
+                                       std::span<const backend::Backend> backends,
                                        std::string& why) {
   std::vector<Candidate> candidates;
-  for (const backend::Backend& backend : backend::backends()) {
+  for (const backend::Backend& backend : backends) {
     const std::string name(backend.name());
-    if (!backend_name.empty() && backend_name != name) continue;
     if (const auto lines = backend.report())
       for (const std::string& line : *lines) why += "\n  " + name + ": " + line;
     const auto count = backend.device_count();
@@ -132,13 +143,13 @@ std::vector<Candidate> find_candidates(BackendTarget target, const std::string& 
         why +=
             "\n  " + name + " device " + std::to_string(index) + ": " + description.error().text();
       else if (fits(target, description->kind))
-        candidates.push_back({&backend, index, *description});
+        candidates.push_back({backend, index, *description});
       else
         why += "\n  " + name + ": '" + description->name + "' is another kind of device";
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.backend->score() > b.backend->score();
+    return a.backend.score() > b.backend.score();
   });
   return candidates;
 }
@@ -148,14 +159,14 @@ std::vector<Candidate> find_candidates(BackendTarget target, const std::string& 
 Result<RingKernelRuntime> RuntimeBuilder::build() const {
   const RuntimeOptions options = completed(options_);
   RK_TRY_VOID(check(options));
-  if (!backend_.empty()) RK_TRY_VOID(backend::find_backend(backend_));
   std::shared_ptr<LogSink> log = log_;
   if (log == nullptr) {
     RK_TRY(wanted, detail::log_of_environment());
     log = std::move(wanted);
   }
   std::string why;
-  const std::vector<Candidate> candidates = find_candidates(target_, backend_, why);
+  RK_TRY(backends, wanted_backends(backend_, why));
+  const std::vector<Candidate> candidates = find_candidates(target_, backends, why);
   rk_device_options device_options{};
   device_options.executors_max = programs_max;
   device_options.arena_bytes = options.arena_bytes;
@@ -166,11 +177,11 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
   for (std::size_t i = device_.value_or(0); i < std::min(end, candidates.size()); ++i) {
     const Candidate& candidate = candidates[i];
     device_options.work_groups = wanted_work_groups(options.work_groups, candidate.description);
-    Result<backend::Device> device = candidate.backend->open(candidate.index, device_options);
+    Result<backend::Device> device = candidate.backend.open(candidate.index, device_options);
     if (!device) {
       const std::string text = device.error().text();
       if (!(device.error() == Errc::backend_unavailable)) return std::move(device).error();
-      why += "\n  " + std::string(candidate.backend->name()) + ": '" + candidate.description.name +
+      why += "\n  " + std::string(candidate.backend.name()) + ": '" + candidate.description.name +
              "': " + text;
       continue;
     }
@@ -178,8 +189,8 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     RK_TRY_VOID(check_work_groups(options.work_groups, candidate.description, device_state));
     try {
       return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
-          options, std::string(candidate.backend->name()), candidate.description,
-          std::move(*device), device_state, std::move(log)));
+          options, std::string(candidate.backend.name()), candidate.description, std::move(*device),
+          device_state, std::move(log)));
     } catch (const std::runtime_error& refusal) {  // of the system: no thread, no descriptor
       return Error(Errc::backend_unavailable,
                    std::string("the runtime cannot start: ") + refusal.what());

@@ -2,16 +2,20 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "backend/native/native.hpp"
 #include "backend/opencl/opencl.hpp"
+#include "support/environment.hpp"
+#include "support/temp_folder.hpp"
 
 namespace ringkernel::backend {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Registry, KnowsTheBuiltInBackendsByName) {
   for (const char* name : {"opencl", "native"}) {
@@ -29,11 +33,48 @@ TEST(Registry, ListsWhatThereIsForAnUnknownName) {
   EXPECT_THAT(backend.error().detail, HasSubstr("'quantum'; there are: opencl native"));
 }
 
-TEST(Registry, PrefersTheBackendWithTheHighestScore) {
-  const auto best = best_backend();
-  ASSERT_TRUE(best.has_value());
-  for (const Backend& backend : backends()) EXPECT_GE(best->score(), backend.score());
-  EXPECT_GT(best->score(), 0);
+/// With the folder of a plugin, of a file that is none, and of what is no library at all.
+TEST(Registry, LoadsAPluginByItsPathAndByItsName) {
+  const std::string path = RK_NULL_BACKEND;
+  const auto by_path = find_backend(path);
+  ASSERT_TRUE(by_path.has_value()) << by_path.error().detail;
+  EXPECT_EQ(by_path->name(), "null");
+  EXPECT_EQ(by_path->device_count().value(), 0u);
+  EXPECT_TRUE(by_path->describe(0).error() == Errc::unsupported_operation);
+
+  const std::string folder = path.substr(0, path.rfind('/'));
+  EXPECT_FALSE(find_backend("null").has_value());
+  const testing::Variable variable("RINGKERNEL_BACKEND_PATH", "/no/such/folder::" + folder);
+  const auto by_name = find_backend("null");
+  ASSERT_TRUE(by_name.has_value()) << by_name.error().detail;
+  EXPECT_EQ(by_name->name(), "null");
+  std::vector<std::string> refused;
+  const std::vector<Backend> all = all_backends(refused);
+  EXPECT_EQ(all.size(), backends().size() + 1);
+  EXPECT_EQ(all.back().name(), "null");
+  EXPECT_THAT(refused, ElementsAre(HasSubstr("/no/such/folder - ")));
+}
+
+TEST(Registry, TellsEveryPathThatItTriedAndWhy) {
+  const testing::TempFolder folder;
+  const auto plugin = folder.path() / "librk_backend_broken.so";
+  const testing::Variable variable("RINGKERNEL_BACKEND_PATH", folder.path().string());
+  const auto missing = find_backend("broken");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_THAT(missing.error().detail, HasSubstr("there are: opencl native"));
+  EXPECT_THAT(missing.error().detail, HasSubstr("tried " + plugin.string() + " - "));
+  std::filesystem::copy_file(RK_OLD_LIBRARY, plugin);
+  const auto no_plugin = find_backend("broken");
+  ASSERT_FALSE(no_plugin.has_value());
+  EXPECT_THAT(no_plugin.error().detail, HasSubstr("has no symbol rk_backend_query"));
+  std::filesystem::remove(plugin);
+  std::filesystem::copy_file(RK_OTHER_BACKEND, plugin);
+  const auto other = find_backend("broken");
+  ASSERT_FALSE(other.has_value());
+  EXPECT_THAT(other.error().detail, HasSubstr("does not serve version"));
+  std::vector<std::string> refused;
+  EXPECT_EQ(all_backends(refused).size(), backends().size());
+  EXPECT_THAT(refused, ElementsAre(HasSubstr("does not serve version")));
 }
 
 TEST(Registry, RefusesAnotherVersionOfTheInterface) {
