@@ -269,10 +269,14 @@ void KernelState::Prepared::write(std::byte* payload) noexcept {
     std::copy_n(bytes.data(), bytes.size(), payload);  // an empty message has no data
 }
 
+Result<void> KernelState::check_time(const SendOptions& options) {
+  if (options.timeout.count() >= 0) return {};
+  return Error(Errc::deadline_exceeded, "the deadline had passed before the message was sent");
+}
+
 Result<void> KernelState::prepare(ContentView content, const SendOptions& options,
                                   Prepared& prepared, bool wait) const {
-  if (options.timeout.count() < 0)
-    return Error(Errc::deadline_exceeded, "the deadline had passed before the message was sent");
+  RK_TRY_VOID(check_time(options));
   prepared.request = content.request();
   if (takes_ops_ && prepared.request == nullptr) {
     RK_TRY(request, Request::from_bytes(content.bytes()));
@@ -378,6 +382,8 @@ std::uint64_t KernelState::begin_waiting(Prepared& prepared) const noexcept {
 }
 
 Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
+  if (Result<void> in_time = check_time(options); !in_time)
+    return noted(std::move(in_time).error());
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
   bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
   for (;;) {

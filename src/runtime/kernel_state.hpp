@@ -191,6 +191,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
   /// The message has found no room, for the first time or again. Returns the time.
   std::uint64_t begin_waiting(Prepared& prepared) const noexcept;
+  /// deadline_exceeded: a timeout below zero.
+  [[nodiscard]] static Result<void> check_time(const SendOptions& options);
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status);                // state lock held

@@ -98,6 +98,10 @@ TEST_P(BusyDevice, SeesNothingOfAMessageWhoseTimeIsUp) {
   }
   ASSERT_TRUE(kernel.call(numbered(2)));
   EXPECT_EQ(kernel.metrics().messages_in, 1u);
+  Graph graph("g");
+  graph.output(graph.add(ops::relu(graph.input({DType::f32, {1}}))));
+  CompiledFunction function = runtime.compile(graph).value();
+  EXPECT_EQ(function.execute(one, {.timeout = -1ns}).error(), Errc::deadline_exceeded);
 }
 
 }  // namespace
