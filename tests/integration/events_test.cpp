@@ -229,7 +229,7 @@ TEST_P(Events, OfManyThreadsArriveOnce) {
 }
 
 /// Nobody asks, and it is noticed all the same: once.
-TEST(EventsOfABrokenDevice, TellThatAKernelHasFailed) {
+TEST(EventsOfOpenCl, TellThatAKernelHasFailed) {
   if (const auto runtime = OnEachBackend::open_on("opencl"); !runtime)
     GTEST_SKIP() << runtime.error().text();
   const testing::TempFolder folder;
