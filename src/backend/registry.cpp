@@ -57,6 +57,7 @@ std::vector<std::string> plugin_paths(std::string_view name) {
   std::vector<std::string> paths;
   std::vector<std::string> folders = plugin_folders();
   folders.emplace_back(RK_BACKEND_FOLDER);
+  paths.reserve(folders.size());
   for (const std::string& folder : folders)
     paths.push_back((fs::path(folder) / std::string(plugin_prefix).append(name)).string() +
                     std::string(plugin_suffix));
