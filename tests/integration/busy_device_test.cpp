@@ -25,6 +25,11 @@ class BusyDevice : public OnEachBackend {
     for (int i = 0; i < ops; ++i) ASSERT_TRUE(kernel.send(ops::matmul(a, a).into(b)));
     ASSERT_TRUE(kernel.receive(60s));
   }
+  /// Its destructor gives it no more time than a termination, and leaves behind what has not ended.
+  static void end(RingKernelRuntime& runtime) {
+    while (!runtime.restart("core")) {
+    }
+  }
   /// With `sliced` answers come when a slice is over: nobody knows that the next op is at work.
   static bool answers_at_the_end(const RingKernelRuntime& runtime) {
     return runtime.metrics().transfer == "sliced";
@@ -43,6 +48,7 @@ TEST_P(BusyDevice, ADeactivationThatItDoesNotObeyLeavesTheKernelActive) {
   EXPECT_EQ(kernel.status(), KernelStatus::active);
   for (int i = 1; i < 3; ++i) EXPECT_TRUE(kernel.receive(60s));
   EXPECT_TRUE(kernel.call(ops::relu(one)));
+  end(runtime);
 }
 
 /// Side by side: one after the other, the last would have outlasted the op.
@@ -54,8 +60,7 @@ TEST_P(BusyDevice, KernelsThatEndTogetherWaitForItTogether) {
   for (int i = 0; i < 40; ++i)
     others.push_back(active(runtime, "other " + std::to_string(i), core));
   keep_busy(runtime, busy, 2);
-  while (!runtime.restart("core")) {
-  }
+  end(runtime);
   for (Kernel& other : others)
     EXPECT_EQ(other.terminate().error(), Errc::execution_timeout) << other.id();
 }
@@ -74,8 +79,9 @@ TEST_P(BusyDevice, RingsThatItHeldComeBackWhenItLetsGo) {
   while (runtime.metrics().arena_free_bytes <= free_before) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     Kernel next = runtime.launch("next", core).value();
-    EXPECT_TRUE(next.terminate());
+    (void)next.terminate();
   }
+  end(runtime);
 }
 
 /// With the patience of an hour.
