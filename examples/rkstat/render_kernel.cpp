@@ -71,6 +71,8 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
                       bytes_text(of.input_ring_used_bytes), bytes_text(of.input_ring_bytes),
                       bytes_text(of.output_ring_used_bytes), bytes_text(of.output_ring_bytes),
                       of.queued);
+  text += fmt::format("  published so far: input {}, output {}\n",
+                      bytes_text(of.input_ring_position), bytes_text(of.output_ring_position));
   text += fmt::format("  in flight {}", of.in_flight);
   if (of.oldest_call_age_ns != 0)
     text += fmt::format(", the oldest accepted {} ago", duration_text(of.oldest_call_age_ns));

@@ -59,9 +59,11 @@ struct KernelMetrics {
   std::uint64_t parks = 0;     ///< of these, ended for the kernel's work-group
   std::uint64_t wake_ups = 0;  ///< of these, started because of a message of this kernel
   // At this moment; zero once the kernel has ended.
-  std::uint64_t input_ring_bytes = 0;  ///< capacity
+  std::uint64_t input_ring_position = 0;  ///< bytes ever published, padding included
+  std::uint64_t input_ring_bytes = 0;     ///< capacity
   std::uint64_t input_ring_used_bytes = 0;
-  std::uint64_t output_ring_bytes = 0;  ///< capacity
+  std::uint64_t output_ring_position = 0;  ///< bytes ever published, padding included
+  std::uint64_t output_ring_bytes = 0;     ///< capacity
   std::uint64_t output_ring_used_bytes = 0;
   /// Since the message that has waited longest for its outcome was accepted, to a few milliseconds;
   /// 0: none does, or no times are taken.

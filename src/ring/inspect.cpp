@@ -19,14 +19,14 @@ std::string kind_text(std::uint16_t kind) {
 
 }  // namespace
 
-std::uint64_t used_bytes(const RingView& ring) noexcept {
+RingUse use_of(const RingView& ring) noexcept {
   // acquire: what the consumer has released was published before, so the producer's position is
   // not less; pairs with Consumer::release and rk_input_release
   const std::uint64_t consumer =
       std::atomic_ref(ring.lines->consumer.position).load(std::memory_order_acquire);
   const std::uint64_t producer =
       std::atomic_ref(ring.lines->producer.position).load(std::memory_order_relaxed);
-  return std::min(producer - consumer, ring.capacity);
+  return {producer, std::min(producer - consumer, ring.capacity)};
 }
 
 RingPicture inspect(const RingView& ring) {

@@ -12,8 +12,13 @@
 
 namespace ringkernel {
 
-/// Bytes published and not released, about, beside a producer and a consumer at work.
-[[nodiscard]] std::uint64_t used_bytes(const RingView& ring) noexcept;
+/// Of a ring beside a producer and a consumer at work, so about.
+struct RingUse {
+  std::uint64_t position = 0;    ///< of the producer: bytes ever published
+  std::uint64_t used_bytes = 0;  ///< of these, not released: the consumer is so far behind
+};
+
+[[nodiscard]] RingUse use_of(const RingView& ring) noexcept;
 
 struct RecordInfo {
   std::uint64_t position = 0;

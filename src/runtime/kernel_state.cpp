@@ -187,10 +187,12 @@ KernelMetrics KernelState::all_metrics() const {
   metrics.input_ring_bytes = rings_.input_capacity;
   metrics.output_ring_bytes = rings_.output_capacity;
   std::byte* const arena = runtime_->arena().data();
-  metrics.input_ring_used_bytes =
-      used_bytes(RingView::at(arena, rings_.input_offset, rings_.input_capacity));
-  metrics.output_ring_used_bytes =
-      used_bytes(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
+  const RingUse input = use_of(RingView::at(arena, rings_.input_offset, rings_.input_capacity));
+  metrics.input_ring_position = input.position;
+  metrics.input_ring_used_bytes = input.used_bytes;
+  const RingUse output = use_of(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
+  metrics.output_ring_position = output.position;
+  metrics.output_ring_used_bytes = output.used_bytes;
   if (const std::vector<CallInFlight> oldest = in_flight(1); !oldest.empty())
     metrics.oldest_call_age_ns = oldest.front().age_ns;
   const bridge::Latencies* const latencies = channel_->latencies();

@@ -197,8 +197,8 @@ void KernelState::finish_termination(bool released, std::uint32_t epoch, Result<
     const std::lock_guard lock(mutex_);
     KernelMetrics metrics = all_metrics();
     metrics.in_flight = 0;
-    metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
-    metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
+    metrics.input_ring_position = metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
+    metrics.output_ring_position = metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
     last_metrics_ = std::move(metrics);  // nobody looks at the rings from here on
   }
   runtime_->bridge().remove(*channel_);

@@ -66,6 +66,9 @@ TEST_P(Telemetry, TheFileSaysWhatTheMetricsSay) {
   }
   EXPECT_EQ(busy.metrics().in_flight, 1u) << "it waits to be received";
   EXPECT_EQ(resting.metrics().input_ring_used_bytes, 128u) << "one record that nobody reads";
+  EXPECT_EQ(resting.metrics().input_ring_position, 128u);
+  EXPECT_EQ(busy.metrics().input_ring_position, 11 * 128u) << "all were read";
+  EXPECT_EQ(busy.metrics().output_ring_position, 11 * 128u);
   ASSERT_TRUE(await([&] { return reader.runtime() && reader.runtime()->metrics.kernels == 2; }));
   const RuntimeMetrics published = reader.runtime()->metrics;
   EXPECT_EQ(published.backend, metrics.backend);

@@ -183,7 +183,7 @@ TEST_F(CountersFiles, OfOtherVersionsAreToldApart) {
     bytes[offsetof(CountersFile, version)] = version;
     EXPECT_THAT(
         refusal(file_of(bytes), Errc::protocol_mismatch),
-        AllOf(HasSubstr("version " + std::to_string(version)), HasSubstr("reads version 4")));
+        AllOf(HasSubstr("version " + std::to_string(version)), HasSubstr("reads version 5")));
     // Another version's file need not be as long.
     EXPECT_THAT(refusal(file_of(bytes.substr(0, 64)), Errc::protocol_mismatch),
                 HasSubstr("version " + std::to_string(version)));
