@@ -12,7 +12,7 @@
 namespace ringkernel::bridge {
 namespace {
 
-/// Looks at the ring's position that make a poll: ten nanoseconds or so.
+/// Looks at the ring's position that make a poll; each is hardly more than a load.
 constexpr std::uint32_t looks_per_poll = 4;
 /// Polls between two looks at the clock, the device and the host queue while leading.
 constexpr std::uint32_t chore_polls = 256;

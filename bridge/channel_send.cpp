@@ -34,7 +34,7 @@ Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
   if (closed_) return close_reason_;
   if (envelope.deadline_ns != no_deadline && clock_.coarse_ns() >= envelope.deadline_ns) {
     counters_.expired.fetch_add(1, std::memory_order_relaxed);
-    return Error(Errc::deadline_exceeded, "before there was room in the ring");
+    return Error(Errc::deadline_exceeded, "before the message was accepted");
   }
   if (envelope.payload_bytes > payload_bytes_max_)
     return Error(Errc::message_too_large, std::to_string(envelope.payload_bytes) +
@@ -91,8 +91,7 @@ Result<void> Channel::make_room(Ended& ended, std::int32_t priority) {
       if (drop_oldest(ended, priority)) return {};
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
       return Error(Errc::message_dropped,
-                   "ring and queue are full, and all that is queued has a "
-                   "higher priority");
+                   "ring and queue are full, and all that is queued has a higher priority");
   }
   return Error(Errc::queue_full, "the ring and " + std::to_string(limits_.queue_max) +
                                      " places on the host are full");
