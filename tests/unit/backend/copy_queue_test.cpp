@@ -4,13 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "backend/loader.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/query.hpp"
 
@@ -93,13 +96,55 @@ TEST_P(CopyQueueOpenCl, EachThreadGetsBackWhatItSent) {
   for (std::thread& sender : senders) sender.join();
 }
 
+/// What is put into a queue behind it waits until it is opened. It outlives the queue.
+class Gate {
+ public:
+  Gate(cl_context context, cl_command_queue queue, cl_mem memory) {
+    const std::array candidates{load_library().name};
+    constexpr std::array functions{"clCreateUserEvent", "clSetUserEventStatus"};
+    std::vector<std::string> tried;
+    library_.emplace(backend::SharedLibrary::open(candidates, functions, tried).value());
+    cl_int status = CL_SUCCESS;
+    event_ = Event(function<decltype(&::clCreateUserEvent)>(functions[0])(context, &status));
+    set_status_ = function<decltype(&::clSetUserEventStatus)>(functions[1]);
+    cl_event event = event_.get();
+    EXPECT_EQ(cl().clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, 1, &read_, 1, &event, nullptr),
+              CL_SUCCESS);
+  }
+  ~Gate() { open(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  void open() {
+    if (!event_) return;
+    EXPECT_EQ(set_status_(std::exchange(event_, {}).get(), CL_COMPLETE), CL_SUCCESS);
+  }
+
+ private:
+  template <class Function>
+  [[nodiscard]] Function function(const char* name) const {
+    return reinterpret_cast<Function>(library_->find(name));
+  }
+
+  std::optional<backend::SharedLibrary> library_;
+  decltype(&::clSetUserEventStatus) set_status_ = nullptr;
+  Event event_;
+  std::byte read_{};
+};
+
 TEST_P(CopyQueueOpenCl, AWaitEndsInTimeAndTheCopyGoesOn) {
-  const std::vector<std::byte> sent(bytes, std::byte{1});
+  std::byte sent{1};
+  std::byte received{0};
+  const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, 1, &sent, 0},
+                          {RK_COPY_TO_HOST, 0, 0, 1, &received, 0}};
+  Gate gate(context_.get(), queue_.get(), memory_.get());
   CopyQueue copies(std::move(queue_), GetParam());
-  const rk_copy copy{RK_COPY_TO_DEVICE, 0, 0, bytes, const_cast<std::byte*>(sent.data()), 0};
-  const std::uint64_t ticket = copies.start(memory_.get(), {&copy, 1}).value();
-  EXPECT_EQ(copies.wait(ticket, 0s).error(), Errc::execution_timeout);
+  const std::uint64_t ticket = copies.start(memory_.get(), both).value();
+  EXPECT_EQ(copies.wait(ticket, 1ms).error(), Errc::execution_timeout);
+  EXPECT_EQ(received, std::byte{0});
+  gate.open();
   EXPECT_TRUE(copies.wait(ticket, 60s));
+  EXPECT_EQ(received, std::byte{1});
 }
 
 /// The second copy of a start has no place in the device's memory: nobody gets a ticket for the

@@ -1,6 +1,7 @@
 // An OpenCL layer that makes one chosen call fail. RK_FAULT=<call>:<n> picks it:
 //   launch:n     the n-th clEnqueueNDRangeKernel returns CL_OUT_OF_RESOURCES
-//   event:n      the command of the n-th clEnqueueNDRangeKernel ends with CL_OUT_OF_RESOURCES
+//   event:n      the n-th clEnqueueNDRangeKernel runs nothing, and its command ends with
+//                CL_OUT_OF_RESOURCES
 //   memory:n     the n-th clSVMAlloc returns null
 //   build:n      the n-th clBuildProgram returns CL_BUILD_PROGRAM_FAILURE
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
@@ -21,7 +22,6 @@ cl_icd_dispatch layer{};
 std::atomic<int> launches = 0;
 std::atomic<int> allocations = 0;
 std::atomic<int> builds = 0;
-std::atomic<cl_event> failing_event = nullptr;
 
 /// Whether the plan names the `number`-th call of this kind.
 bool planned(std::string_view kind, int number) {
@@ -32,23 +32,27 @@ bool planned(std::string_view kind, int number) {
          (std::string_view(colon + 1) == "all" || std::atoi(colon + 1) == number);
 }
 
+/// An event that has ended with an error, as of a command in `queue`.
+cl_event failed_event(cl_command_queue queue) {
+  cl_context context = nullptr;
+  cl_int status =
+      target->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
+  const cl_event event = target->clCreateUserEvent(context, &status);
+  target->clSetUserEventStatus(event, CL_OUT_OF_RESOURCES);
+  return event;
+}
+
 cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                           const size_t* offset, const size_t* global, const size_t* local,
                           cl_uint waits, const cl_event* wait_list, cl_event* event) {
   const int number = ++launches;
   if (planned("launch", number)) return CL_OUT_OF_RESOURCES;
-  const cl_int status = target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
-                                                       local, waits, wait_list, event);
-  if (planned("event", number)) failing_event = *event;
-  return status;
-}
-
-cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, size_t bytes, void* value,
-                              size_t* bytes_needed) {
-  const cl_int status = target->clGetEventInfo(event, what, bytes, value, bytes_needed);
-  if (event == failing_event && what == CL_EVENT_COMMAND_EXECUTION_STATUS)
-    *static_cast<cl_int*>(value) = CL_OUT_OF_RESOURCES;
-  return status;
+  if (planned("event", number)) {
+    *event = failed_event(queue);
+    return CL_SUCCESS;
+  }
+  return target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits,
+                                        wait_list, event);
 }
 
 void* CL_API_CALL allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes,
@@ -83,7 +87,6 @@ clInitLayer(cl_uint, const cl_icd_dispatch* target_dispatch, cl_uint* entries,
             const cl_icd_dispatch** layer_dispatch) {
   target = target_dispatch;
   layer.clEnqueueNDRangeKernel = launch;
-  layer.clGetEventInfo = event_info;
   layer.clSVMAlloc = allocate;
   layer.clBuildProgram = build;
   *entries = sizeof layer / sizeof(void*);

@@ -136,6 +136,7 @@ class YieldingSlice : public ::testing::Test {
     EXPECT_TRUE(executor_.wait(long_wait));
   }
 
+  const testing::OnOneCore one_core_;  // the slice's too
   Device device_ = find_backend("native")
                        ->open(0, {.struct_bytes = 0,
                                   .executors_max = 1,
@@ -153,8 +154,6 @@ class ParkingSlice : public YieldingSlice {
  protected:
   static constexpr uint32_t polls = 20'000;
   ParkingSlice() : YieldingSlice(polls) {}
-
-  const testing::OnOneCore one_core_;  // which slices are known to run on
 };
 
 TEST_F(ParkingSlice, YieldsAgainAndAgainAfterItsSpins) {

@@ -217,9 +217,6 @@ std::string plan_of(const Fault& fault, bool is_pocl) {
 TEST_P(OpenClFault, BecomesAnErrorThatNamesTheCall) {
   if (shares_all_memory_ && GetParam().is_of_arena)
     GTEST_SKIP() << "the arena is the process's own memory";
-  // The layer only says so: the self-test's kernel still runs when its memory and code are freed.
-  if (!is_pocl_ && GetParam().plan == std::string_view("event:2"))
-    GTEST_SKIP() << "this driver frees code that runs";
   const ChildResult result = child({"slices", "3"}, {{"OPENCL_LAYERS", RK_FAULT_LAYER},
                                                      {"RK_FAULT", plan_of(GetParam(), is_pocl_)},
                                                      {"RINGKERNEL_CACHE", "0"}});
