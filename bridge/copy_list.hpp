@@ -17,6 +17,11 @@
 
 namespace ringkernel::bridge {
 
+struct CopyCounts {
+  std::uint64_t copies = 0;
+  std::uint64_t bytes = 0;
+};
+
 class CopyList {
  public:
   CopyList(std::byte* arena, std::uint64_t staging_offset, std::uint64_t staging_bytes) noexcept
@@ -26,12 +31,15 @@ class CopyList {
     used_ = 0;
     to_device_.clear();
     to_host_.clear();
+    counts_ = {};
   }
+  /// Of both directions.
+  [[nodiscard]] const CopyCounts& counts() const noexcept { return counts_; }
   [[nodiscard]] std::uint64_t staging_left() const noexcept { return staging_bytes_ - used_; }
 
   /// To the device, from the same place of the host's arena, where it stays as it is.
   void send(std::uint64_t offset, std::uint64_t bytes) {
-    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, arena_ + offset, 0});
+    add(to_device_, {RK_COPY_TO_DEVICE, 0, offset, bytes, arena_ + offset, 0});
   }
   /// To the device: a value as it is now.
   template <class Value>
@@ -41,7 +49,7 @@ class CopyList {
   void send_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes) {
     std::byte* const staged = stage(bytes);
     std::memcpy(staged, from, bytes);
-    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, staged, 0});
+    add(to_device_, {RK_COPY_TO_DEVICE, 0, offset, bytes, staged, 0});
   }
   /// To the device in one copy, in any order: `line` to `offset`, and `bytes` to `second_offset`
   /// from the same place of the arena. Of the line, which the host alone writes, as many bytes go.
@@ -52,12 +60,12 @@ class CopyList {
     std::byte* const staged = stage(2 * bytes);
     std::memcpy(staged, &line, bytes);
     std::memcpy(staged + bytes, arena_ + second_offset, bytes);
-    to_device_.push_back({RK_COPY_TO_DEVICE, 0, offset, bytes, staged, second_offset});
+    add(to_device_, {RK_COPY_TO_DEVICE, 0, offset, bytes, staged, second_offset});
   }
 
   /// To the same place of the host's arena, where nobody looks yet.
   void fetch(std::uint64_t offset, std::uint64_t bytes) {
-    to_host_.push_back({RK_COPY_TO_HOST, 1, offset, bytes, arena_ + offset, 0});
+    add(to_host_, {RK_COPY_TO_HOST, 1, offset, bytes, arena_ + offset, 0});
   }
   /// To the staging area: where the value will be when the batch has ended.
   template <class Value>
@@ -66,7 +74,7 @@ class CopyList {
   }
   [[nodiscard]] const void* fetch_bytes(std::uint64_t offset, std::uint64_t bytes) {
     std::byte* const staged = stage(bytes);
-    to_host_.push_back({RK_COPY_TO_HOST, 0, offset, bytes, staged, 0});
+    add(to_host_, {RK_COPY_TO_HOST, 0, offset, bytes, staged, 0});
     return staged;
   }
   /// To the staging area in one copy, in any order: as many bytes from `offset` on, and behind them
@@ -74,7 +82,7 @@ class CopyList {
   [[nodiscard]] const std::byte* fetch_both(std::uint64_t offset, std::uint64_t second_offset,
                                             std::uint64_t bytes) {
     std::byte* const staged = stage(2 * bytes);
-    to_host_.push_back({RK_COPY_TO_HOST, 0, offset, bytes, staged, second_offset});
+    add(to_host_, {RK_COPY_TO_HOST, 0, offset, bytes, staged, second_offset});
     return staged;
   }
 
@@ -82,6 +90,11 @@ class CopyList {
   [[nodiscard]] const std::vector<rk_copy>& to_host() const noexcept { return to_host_; }
 
  private:
+  void add(std::vector<rk_copy>& copies, const rk_copy& copy) {
+    copies.push_back(copy);
+    ++counts_.copies;
+    counts_.bytes += copy.second_offset != 0 ? 2 * copy.bytes : copy.bytes;
+  }
   std::byte* stage(std::uint64_t bytes) {
     RK_ASSERT(bytes <= staging_left(), "the staging area is full");
     std::byte* const staged = staging_ + used_;
@@ -93,6 +106,7 @@ class CopyList {
   std::byte* const staging_;
   const std::uint64_t staging_bytes_;
   std::uint64_t used_ = 0;
+  CopyCounts counts_;
   std::vector<rk_copy> to_device_;
   std::vector<rk_copy> to_host_;
 };

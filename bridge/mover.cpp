@@ -58,7 +58,8 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
       copies_(arena, staging_offset, staging_bytes - sizeof(rk_telemetry_block)),
       bells_(host_.kernel_capacity, 0),
       parked_read_(host_.work_groups, nullptr),
-      host_words_(host_) {
+      host_words_(host_),
+      kernel_copies_(host_.kernel_capacity) {
   kernels_.reserve(host_.kernel_capacity);
   for (std::uint32_t kernel = 0; kernel < host_.kernel_capacity; ++kernel)
     kernels_.push_back({KernelMirror(
@@ -171,12 +172,23 @@ bool Mover::collect() {
     Kernel& kernel = kernels_[number];
     if (!kernel.rung) continue;
     if (copies_.staging_left() < staging_reserve + KernelMirror::staging_bytes_max) break;
+    const CopyCounts before = copies_.counts();
     if (kernel.mirror.send(copies_, kernel_bytes_max)) to_ring_.push_back(number);
+    count_copies(number, before);
     kernel.rung = kernel.mirror.has_more();
   }
   send_doorbells();
   ask();
   return !copies_.to_device().empty() || !copies_.to_host().empty();
+}
+
+void Mover::count_copies(std::uint32_t kernel, const CopyCounts& before) noexcept {
+  const auto add = [](std::atomic<std::uint64_t>& count, std::uint64_t more) {
+    // relaxed: a figure; one writer at a time
+    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  };
+  add(kernel_copies_[kernel].copies, copies_.counts().copies - before.copies);
+  add(kernel_copies_[kernel].bytes, copies_.counts().bytes - before.bytes);
 }
 
 /// Word by word: the device reads those that never change without care.
@@ -236,7 +248,9 @@ void Mover::ask() {
                            kernel.mirror.has_work_for_device();
     if (!limits_.sliced && (kernel.is_silent || will_ring)) ask_whether_parked(number);
     if (will_ring) continue;
+    const CopyCounts before = copies_.counts();
     kernel.mirror.ask(copies_, limits_.sliced ? guess_sliced : guess_dma);
+    count_copies(number, before);
     kernel.answering = false;
     asked_.push_back(number);
   }
@@ -406,6 +420,12 @@ void Mover::fail(Error error) noexcept {
   if (failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
   failure_ = std::move(error);
   failed_.store(true, std::memory_order_release);  // pairs with error
+}
+
+CopyCounts Mover::copies(std::uint32_t kernel) const noexcept {
+  const KernelCopies& counts = kernel_copies_[kernel];
+  return {.copies = counts.copies.load(std::memory_order_relaxed),  // figures
+          .bytes = counts.bytes.load(std::memory_order_relaxed)};
 }
 
 void Mover::refresh_telemetry(std::uint32_t kernel) {

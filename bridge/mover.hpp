@@ -61,6 +61,10 @@ class Mover {
   /// Brings the device's counters of a kernel to the host; as they were if that takes too long.
   void refresh_telemetry(std::uint32_t kernel);
 
+  /// Copies so far of the kernel's records, positions and states, and of those of the kernels that
+  /// had its place before.
+  [[nodiscard]] CopyCounts copies(std::uint32_t kernel) const noexcept;
+
   /// Slices of the device launched so far.
   [[nodiscard]] std::uint32_t device_slices() const noexcept {
     return device_slices_.load(std::memory_order_relaxed);  // a figure
@@ -77,6 +81,8 @@ class Mover {
 
   bool poll_doorbells() noexcept;
   [[nodiscard]] bool collect();
+  /// Those of the next batch that were added since `before` are the kernel's.
+  void count_copies(std::uint32_t kernel, const CopyCounts& before) noexcept;
   void send_host_words();
   void send_doorbells();
   void ask();
@@ -136,6 +142,12 @@ class Mover {
   std::uint64_t ticket_ = 0;
   std::uint64_t batch_start_ns_ = 0;
   std::atomic<std::uint32_t> device_slices_{0};
+  /// Of each kernel; written by sessions alone.
+  struct KernelCopies {
+    std::atomic<std::uint64_t> copies{0};
+    std::atomic<std::uint64_t> bytes{0};
+  };
+  std::vector<KernelCopies> kernel_copies_;
 
   mutable std::mutex failure_mutex_;
   Error failure_;

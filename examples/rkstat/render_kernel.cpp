@@ -67,6 +67,9 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
                       bytes_text(of.bytes_out), of.faults, of.backpressure_count);
   text += fmt::format("  slices of its program {}, ended {}, started for this kernel {}\n",
                       of.slices, of.parks, of.wake_ups);
+  if (of.copies != 0)
+    text += fmt::format("  copies between host and device {} ({})\n", of.copies,
+                        bytes_text(of.copied_bytes));
   text += fmt::format("  rings: input {} of {}, output {} of {}; queued on the host {}\n",
                       bytes_text(of.input_ring_used_bytes), bytes_text(of.input_ring_bytes),
                       bytes_text(of.output_ring_used_bytes), bytes_text(of.output_ring_bytes),

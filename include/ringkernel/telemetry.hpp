@@ -58,6 +58,9 @@ struct KernelMetrics {
   std::uint64_t slices = 0;    ///< dispatches
   std::uint64_t parks = 0;     ///< of these, ended for the kernel's work-group
   std::uint64_t wake_ups = 0;  ///< of these, started because of a message of this kernel
+  // With `dma` and `sliced`, between host and device for this kernel alone.
+  std::uint64_t copies = 0;        ///< of its records, ring positions and states
+  std::uint64_t copied_bytes = 0;  ///< of these
   // At this moment; zero once the kernel has ended.
   std::uint64_t input_ring_position = 0;  ///< bytes ever published, padding included
   std::uint64_t input_ring_bytes = 0;     ///< capacity

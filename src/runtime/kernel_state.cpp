@@ -159,6 +159,9 @@ void KernelState::add_executor(KernelMetrics& metrics) const {
   metrics.slices = executor.slices_launched();
   metrics.parks = executor.slices_parked(kernel_);
   metrics.wake_ups = executor.wake_ups(kernel_);
+  const bridge::CopyCounts counts = program_->copies(kernel_);
+  metrics.copies = counts.copies;
+  metrics.copied_bytes = counts.bytes;
 }
 
 KernelMetrics KernelState::all_metrics() const {
@@ -255,6 +258,8 @@ KernelState::Activity KernelState::activity() const {
   activity.slices = metrics.slices;
   activity.parks = metrics.parks;
   activity.wake_ups = metrics.wake_ups;
+  activity.copies = metrics.copies;
+  activity.copied_bytes = metrics.copied_bytes;
   return activity;
 }
 

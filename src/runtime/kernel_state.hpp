@@ -164,10 +164,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     std::uint64_t unanswered = 0;
     std::uint32_t in_flight = 0;
     KernelStatus status = KernelStatus::created;
-    // The executor's figures of KernelMetrics, which change with other kernels, too.
+    // The executor's and the mover's figures of KernelMetrics, which change without an event.
     std::uint64_t slices = 0;
     std::uint64_t parks = 0;
     std::uint64_t wake_ups = 0;
+    std::uint64_t copies = 0;
+    std::uint64_t copied_bytes = 0;
     bool operator==(const Activity&) const = default;
   };
   [[nodiscard]] Activity activity() const;

@@ -60,6 +60,11 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
     metrics.copied_bytes += copied_bytes_.load(std::memory_order_relaxed);
   }
 
+  /// Copies for the kernel alone; none where the device works on the host's memory.
+  [[nodiscard]] bridge::CopyCounts copies(std::uint32_t kernel) const noexcept {
+    return mover_ ? mover_->copies(kernel) : bridge::CopyCounts();
+  }
+
   /// Tells the trace of a slice that has ended since the last look. Nobody else knows when: those
   /// who send look, and who publishes the figures does.
   void note_parked();

@@ -84,6 +84,8 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   place.metrics.slices = before.slices = activity.slices;
   place.metrics.parks = before.parks = activity.parks;
   place.metrics.wake_ups = before.wake_ups = activity.wake_ups;
+  place.metrics.copies = before.copies = activity.copies;
+  place.metrics.copied_bytes = before.copied_bytes = activity.copied_bytes;
   const bool is_resting = place.is_stored && activity.unanswered == 0 && activity == before;
   if (!is_resting) {
     place.metrics = kernel->metrics();

@@ -19,7 +19,7 @@
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 5;
+inline constexpr std::uint32_t file_version = 6;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
 
@@ -86,6 +86,6 @@ struct CountersFile {
 };
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && offsetof(CountersFile, runtime) == 128 &&
-              sizeof(CountersFile) == 41'763'712);
+              sizeof(CountersFile) == 41'829'248);
 
 }  // namespace ringkernel::telemetry

@@ -344,6 +344,33 @@ TEST_P(Telemetry, CountsWakeUpsOfWhoNeededThem) {
   })) << "also of one that rests";
 }
 
+/// Copies of a kernel are those for it alone; where memory is shared there are none.
+TEST_P(Telemetry, CountsCopiesOfWhoNeededThem) {
+  for (const Transfer transfer : {Transfer::zero_copy, Transfer::dma, Transfer::sliced}) {
+    RuntimeOptions options = often();
+    options.transfer = transfer;
+    auto opened = open_on(GetParam(), options);
+    if (!opened && opened.error() == Errc::backend_unavailable) continue;  // a device may lack it
+    auto runtime = std::move(opened).value();
+    Kernel caller = active(runtime, "caller");
+    Kernel resting = active(runtime, "resting");
+    ASSERT_TRUE(resting.call(numbered(0)));
+    for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(caller.call(numbered(i)));
+    const KernelMetrics metrics = caller.metrics();
+    if (transfer == Transfer::zero_copy) {
+      EXPECT_EQ(metrics.copies, 0u);
+      EXPECT_EQ(metrics.copied_bytes, 0u);
+      continue;
+    }
+    EXPECT_GE(metrics.copies, 2 * 100u) << "there and back";
+    EXPECT_GE(metrics.copied_bytes, metrics.bytes_in + metrics.bytes_out);
+    EXPECT_GE(resting.metrics().copies, 4u) << "rings and state, there and back";
+    EXPECT_LT(resting.metrics().copies, 100u);
+    EXPECT_GT(runtime.metrics().copies, metrics.copies + resting.metrics().copies);
+    EXPECT_GT(runtime.metrics().copied_bytes, metrics.copied_bytes);
+  }
+}
+
 /// Ten that look a thousand times a second at a service at work: nobody sees anything torn.
 TEST_P(Telemetry, ManyReadersSeeWholeFigures) {
   auto runtime = open_on(GetParam(), often()).value();
