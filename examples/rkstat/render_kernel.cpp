@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "render.hpp"
 #include "text.hpp"
@@ -41,15 +43,15 @@ void append_latencies(std::string& text, const KernelReading& kernel, const Read
 }
 
 void append_errors(std::string& text, const Reading& reading, const KernelReading& kernel) {
-  const auto is_its = [&](const rk::ErrorRecord& error) {
-    return error.kernel == kernel.metrics.id;
-  };
-  if (std::ranges::none_of(reading.errors, is_its)) return;
-  text += "\n  ERRORS\n";
+  std::vector<const rk::ErrorRecord*> errors;
   for (const rk::ErrorRecord& error : reading.errors)
-    if (is_its(error))
-      text += fmt::format("  {:>8} x  last {} ago\n            {}\n", error.count,
-                          age_text(moment_ns(reading), error.last_ns), error.text);
+    if (error.kernel == kernel.metrics.id) errors.push_back(&error);
+  if (errors.empty()) return;
+  std::ranges::sort(errors, std::greater(), &rk::ErrorRecord::last_ns);
+  text += "\n  ERRORS\n";
+  for (const rk::ErrorRecord* const error : errors)
+    text += fmt::format("  {:>8} x  last {} ago\n            {}\n", error->count,
+                        age_text(moment_ns(reading), error->last_ns), error->text);
 }
 
 void append(std::string& text, const Reading& reading, const KernelReading& kernel,

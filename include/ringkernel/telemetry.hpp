@@ -92,7 +92,7 @@ struct CallInFlight {
 struct ErrorRecord {
   std::string kernel;  ///< empty: none's
   int code = 0;        ///< of `Error::code`
-  std::string text;    ///< Error::text(), of the first one
+  std::string text;    ///< Error::text(), of the last one
   std::uint64_t count = 0;
   std::uint64_t first_ns = 0;  ///< CLOCK_MONOTONIC
   std::uint64_t last_ns = 0;

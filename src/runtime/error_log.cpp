@@ -11,22 +11,18 @@ void ErrorLog::note(std::string_view kernel, const Error& error, std::uint64_t n
   const std::lock_guard lock(mutex_);
   ++counts_.all;
   auto found = std::ranges::find_if(kinds_, [&](const Kind& kind) {
-    return kind.code == error.code && kind.record.kernel == kernel;
+    return kind.last.code == error.code && kind.record.kernel == kernel;
   });
   if (found == kinds_.end()) {
     if (kinds_.size() == errors_max) {
       ++counts_.missing;
       return;
     }
-    kinds_.push_back({error.code,
-                      {.kernel = std::string(kernel),
-                       .code = error.code.value(),
-                       .text = error.text(),
-                       .count = 0,
-                       .first_ns = now_ns,
-                       .last_ns = now_ns}});
-    found = kinds_.end() - 1;
+    found = kinds_.emplace(kinds_.end());
+    found->record.kernel = kernel;
+    found->record.first_ns = now_ns;
   }
+  found->last = error;
   ++found->record.count;
   found->record.last_ns = now_ns;
 }
@@ -41,7 +37,11 @@ std::vector<ErrorRecord> ErrorLog::records() const {
   const std::lock_guard lock(mutex_);
   std::vector<ErrorRecord> records;
   records.reserve(kinds_.size());
-  for (const Kind& kind : kinds_) records.push_back(kind.record);
+  for (const Kind& kind : kinds_) {
+    records.push_back(kind.record);
+    records.back().code = kind.last.code.value();
+    records.back().text = kind.last.text();
+  }
   return records;
 }
 

@@ -36,8 +36,8 @@ class ErrorLog {
 
  private:
   struct Kind {
-    error_code code;
-    ErrorRecord record;
+    ErrorRecord record;  ///< without code and text, which are those of
+    Error last;          ///< made a text when somebody asks: a storm of them is cheap
   };
 
   mutable std::mutex mutex_;  // guards what follows

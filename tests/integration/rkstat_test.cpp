@@ -204,6 +204,9 @@ TEST_P(Rkstat, ShowsOneKernelWithItsHops) {
   for (std::uint64_t i = 0; i < 9; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
   EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4))));
   ASSERT_TRUE(await([&] { return rkstat({"errors"}).output != "no errors\n"; }));
+  EXPECT_FALSE(kernel.call(std::vector<std::byte>(1 << 20)));
+  ASSERT_TRUE(await(
+      [&] { return rkstat({"errors"}).output.find("message_too_large") != std::string::npos; }));
   const auto shown = rkstat({"kernel", "one"});
   EXPECT_EQ(shown.exit_code, 0);
   const std::string times = "( +[0-9.]+ (ns|us|ms|s)){6}\n";
@@ -213,7 +216,8 @@ TEST_P(Rkstat, ShowsOneKernelWithItsHops) {
   EXPECT_TRUE(std::regex_search(shown.output, std::regex("just now +0\n"))) << shown.output;
   EXPECT_THAT(shown.output, HasSubstr("accepted 9, replied 9, failed 0"));
   EXPECT_TRUE(std::regex_search(shown.output,
-                                std::regex("ERRORS\n +1 x  last .* ago\n +.*takes plain bytes")))
+                                std::regex("ERRORS\n +1 x  last .* ago\n.*message_too_large.*\n"
+                                           " +1 x  last .* ago\n.*takes plain bytes")))
       << shown.output;
   const auto other = rkstat({"kernel", "two"});
   EXPECT_EQ(other.output, "rkstat: no kernel 'two'\n");
