@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <iterator>
@@ -37,9 +38,16 @@ int output_failed(std::string_view what) {
 }
 
 void tell_problems(const Readings& readings) {
-  for (const telemetry::Reading& reading : readings)
-    if (!reading.problem.empty())
-      tell(fmt::format("runtime {} ({}): {}", reading.name, name(reading.health), reading.problem));
+  for (auto of = readings.begin(); of != readings.end(); ++of) {
+    const auto has_the_same = [&](const telemetry::Reading& reading) {
+      return reading.problem == of->problem;
+    };
+    if (of->problem.empty() || std::any_of(readings.begin(), of, has_the_same)) continue;
+    std::string names = of->name;
+    for (auto next = of + 1; next != readings.end(); ++next)
+      if (has_the_same(*next)) names += ", " + next->name;
+    tell(fmt::format("runtime {} ({}): {}", names, name(of->health), of->problem));
+  }
 }
 
 std::string no_runtime_text(const Roots& roots) {

@@ -30,7 +30,8 @@ void tell(std::string_view sentence);
 /// Tells of the write that has failed last. The exit code.
 [[nodiscard]] int output_failed(std::string_view what = "the output");
 
-/// Tells of runtimes that cannot be read, and of those whose figures are not of now.
+/// Tells of runtimes that cannot be read, and of those whose figures are not of now; a line for
+/// each reason.
 void tell_problems(const Readings& readings);
 
 /// "no runtime in '/a', '/b'".

@@ -12,6 +12,8 @@ namespace rk = ringkernel;
 using namespace rk::telemetry;
 
 constexpr std::size_t id_width_max = 24;
+/// A crash is looked into with the last state of who crashed; those before are a line each.
+constexpr std::size_t dead_shown_max = 3;
 
 /// A percentile, of which zero means that nothing was measured.
 std::string p_text(std::uint64_t ns) { return ns == 0 ? "-" : duration_text(ns); }
@@ -35,13 +37,15 @@ void append_kernels(std::string& text, const Reading& reading, const Reading* be
   }
 }
 
-void append(std::string& text, const Reading& reading, const Reading* before) {
-  text += fmt::format("runtime {}  {}", reading.name, name(reading.health));
-  if (reading.health == Health::unreadable || reading.health == Health::other_version) {
-    text += fmt::format(": {}\n", reading.problem);
-    return;
-  }
-  text += fmt::format(", last sign of life {:.1f} s ago\n", seconds(reading.heartbeat_age));
+std::string heading(const Reading& reading) {
+  const std::string text = fmt::format("runtime {}  {}", reading.name, name(reading.health));
+  if (reading.health == Health::unreadable || reading.health == Health::other_version)
+    return fmt::format("{}: {}\n", text, reading.problem);
+  const auto age_ns = static_cast<std::uint64_t>(reading.heartbeat_age.count());
+  return fmt::format("{}, last sign of life {} ago\n", text, duration_text(age_ns));
+}
+
+void append_state(std::string& text, const Reading& reading, const Reading* before) {
   if (!reading.problem.empty()) text += fmt::format("  {}\n", reading.problem);
   if (reading.runtime) {
     const rk::RuntimeMetrics& of = reading.runtime->metrics;
@@ -64,9 +68,15 @@ void append(std::string& text, const Reading& reading, const Reading* before) {
 
 std::string render_text(const Readings& readings, const Readings& before) {
   std::string text;
+  std::size_t dead = 0;
+  bool was_short = true;
   for (const Reading& reading : readings) {
-    if (!text.empty()) text += '\n';
-    append(text, reading, earlier(before, reading));
+    const bool is_short = reading.health > Health::dead ||
+                          (reading.health == Health::dead && ++dead > dead_shown_max);
+    if (!text.empty() && !(is_short && was_short)) text += '\n';
+    was_short = is_short;
+    text += heading(reading);
+    if (!is_short) append_state(text, reading, earlier(before, reading));
   }
   return text;
 }

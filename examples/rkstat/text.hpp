@@ -3,7 +3,6 @@
 /// Threading: plain functions.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,9 +29,5 @@ namespace rkstat {
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width, bool is_utf8);
 /// Cut off in the middle where it is wide: ends differ more often than middles.
 [[nodiscard]] std::string short_id(std::string_view id, std::size_t width);
-
-[[nodiscard]] inline double seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 }  // namespace rkstat

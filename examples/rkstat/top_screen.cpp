@@ -180,11 +180,7 @@ class Screen {
 
   void add_runtimes() {
     std::size_t shown = 0;
-    std::vector<const Reading*> living_first;
-    for (const Reading& reading : model_.now()) living_first.push_back(&reading);
-    std::ranges::stable_sort(living_first, {}, [](const Reading* of) { return of->health; });
-    for (const Reading* const of : living_first) {
-      const Reading& reading = *of;
+    for (const Reading& reading : model_.now()) {
       if (shown++ == runtimes_shown_max) {
         add(fmt::format("  and {} more", model_.now().size() - runtimes_shown_max));
         break;

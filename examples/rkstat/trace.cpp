@@ -179,7 +179,7 @@ void TraceRecorder::find_sources(const std::filesystem::path& root) {
     unreadable_.erase(path);  // it was only being made
     text_ += ++runtimes_ == 1 ? R"({"displayTimeUnit":"ns","traceEvents":[)" : ",\n";
     auto process = std::make_unique<TraceProcess>(text_, runtimes_, rk::telemetry::name_of(path),
-                                                  reader->heartbeat_ns());
+                                                  reader->writer().heartbeat_ns);
     const std::uint64_t missed = reader->trace_missed();
     sources_.emplace(path, Source{.reader = std::move(*reader),
                                   .process = std::move(process),
@@ -189,7 +189,7 @@ void TraceRecorder::find_sources(const std::filesystem::path& root) {
 
 void TraceRecorder::finish(Source& source) {
   for (const auto& kernel : source.reader.kernels()) source.process->add_last(kernel.metrics);
-  source.process->close(source.reader.heartbeat_ns());
+  source.process->close(source.reader.writer().heartbeat_ns);
   missed_ += source.reader.trace_missed() - source.missed_before;
 }
 

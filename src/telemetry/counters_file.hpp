@@ -63,6 +63,7 @@ static_assert(trace_events_max >= TraceLog::capacity);
 using TraceWords = std::array<std::uint64_t, sizeof(TraceEvent) / sizeof(std::uint64_t)>;
 
 struct CountersFile {
+  // The same in every version, so that each can tell whether another one's file is written to.
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t record_bytes;  // sizeof(CountersFile), which includes all records
@@ -70,8 +71,9 @@ struct CountersFile {
   std::uint64_t process_start;  // field 22 of /proc/PID/stat: an id is used again, the two are not
   std::uint64_t created_ns;
   std::uint64_t created_unix_ns;
-  std::uint64_t period_ns;        // between publications
-  std::uint64_t heartbeat_ns;     // of the last one
+  std::uint64_t period_ns;     // between publications
+  std::uint64_t heartbeat_ns;  // of the last one
+  // This version's own.
   std::uint64_t kernels_used;     // places that were ever used; those above are holes in the file
   std::uint64_t kernels_missing;  // ring kernels without a place, at the last publication
   std::uint64_t errors_used;      // places that were ever used
@@ -84,8 +86,9 @@ struct CountersFile {
   Histogram latencies[kernels_max];    // of the kernels at the same places: KernelMetrics::latency
   TraceWords trace[trace_events_max];  // each a TraceEvent
 };
+inline constexpr std::size_t common_bytes = offsetof(CountersFile, kernels_used);
 // What the drawing says.
-static_assert(offsetof(CountersFile, version) == 8 && offsetof(CountersFile, runtime) == 128 &&
-              sizeof(CountersFile) == 41'829'248);
+static_assert(offsetof(CountersFile, version) == 8 && common_bytes == 64 &&
+              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 41'829'248);
 
 }  // namespace ringkernel::telemetry

@@ -23,19 +23,21 @@ Word load(const Word& word, std::memory_order order = std::memory_order_relaxed)
   return std::atomic_ref(const_cast<Word&>(word)).load(order);
 }
 
+constexpr const char* truncated = "truncated, or no counters file";
+
 template <std::size_t bytes>
 std::string text_of(const char (&field)[bytes]) {
   const std::string_view all(field, bytes);
   return std::string(all.substr(0, all.find('\0')));
 }
 
-}  // namespace
+struct MappedFile {
+  CountersMapping counters;
+  std::size_t bytes;
+};
 
-void CountersReader::Unmap::operator()(const CountersFile* counters) const noexcept {
-  munmap(const_cast<CountersFile*>(counters), sizeof(CountersFile));
-}
-
-Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
+/// A finished counters file of any version: there are at least the words that all have in common.
+Result<MappedFile> map_file(const std::filesystem::path& path) {
   const auto failure = [&](Errc code, const std::string& why) {
     return Error(code, "'" + path.string() + "': " + why);
   };
@@ -51,47 +53,63 @@ Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
   // Who owns it can cut it off while it is mapped, which ends whoever looks then.
   if (what.st_uid != geteuid() && geteuid() != 0)
     return failure(Errc::backend_unavailable, "another user's");
-  constexpr const char* truncated = "truncated, or no counters file";
-  // The words up to the version are where every version has them.
-  constexpr std::size_t needed = offsetof(CountersFile, record_bytes);
-  if (static_cast<std::size_t>(what.st_size) < needed) return failure(Errc::bad_record, truncated);
+  const auto bytes = static_cast<std::size_t>(what.st_size);
+  if (bytes < common_bytes) return failure(Errc::bad_record, truncated);
   void* const memory = mmap(nullptr, sizeof(CountersFile), PROT_READ, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) return system_failure();
-  Mapping mapping(static_cast<const CountersFile*>(memory));
-  const std::uint32_t version = load(mapping->version, std::memory_order_acquire);
-  if (version == 0) return failure(Errc::bad_record, "not finished yet, or no counters file");
-  if (mapping->magic != file_magic) return failure(Errc::bad_record, "no counters file");
-  if (version != file_version)
-    return failure(Errc::protocol_mismatch, "version " + std::to_string(version) +
+  CountersMapping counters(static_cast<const CountersFile*>(memory));
+  if (load(counters->version, std::memory_order_acquire) == 0)
+    return failure(Errc::bad_record, "not finished yet, or no counters file");
+  if (counters->magic != file_magic) return failure(Errc::bad_record, "no counters file");
+  return MappedFile{std::move(counters), bytes};
+}
+
+WriterState writer_of(const CountersFile& counters) noexcept {
+  return {.process = {counters.process_id, counters.process_start},
+          .period = std::chrono::nanoseconds(counters.period_ns),
+          .heartbeat_ns = load(counters.heartbeat_ns)};
+}
+
+}  // namespace
+
+void Unmap::operator()(const CountersFile* counters) const noexcept {
+  munmap(const_cast<CountersFile*>(counters), sizeof(CountersFile));
+}
+
+bool WriterState::is_silent(std::uint64_t now_ns) const noexcept {
+  // Periods without a publication, and what a busy machine may take beside.
+  constexpr std::uint64_t periods_max = 10;
+  constexpr std::uint64_t grace_ns = 1'000'000'000;
+  const std::uint64_t age_ns = now_ns > heartbeat_ns ? now_ns - heartbeat_ns : 0;
+  return age_ns > grace_ns &&
+         (age_ns - grace_ns) / periods_max >= static_cast<std::uint64_t>(period.count());
+}
+
+std::optional<WriterState> writer_of(const std::filesystem::path& path) {
+  const auto file = map_file(path);
+  if (!file) return std::nullopt;
+  return writer_of(*file->counters);
+}
+
+Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
+  RK_TRY(file, map_file(path));
+  const auto failure = [&](Errc code, const std::string& why) {
+    return Error(code, "'" + path.string() + "': " + why);
+  };
+  if (file.counters->version != file_version)
+    return failure(Errc::protocol_mismatch, "version " + std::to_string(file.counters->version) +
                                                 "; this tool reads version " +
                                                 std::to_string(file_version));
-  if (static_cast<std::size_t>(what.st_size) < sizeof(CountersFile) ||
-      mapping->record_bytes != sizeof(CountersFile))
+  if (file.bytes < sizeof(CountersFile) || file.counters->record_bytes != sizeof(CountersFile))
     return failure(Errc::bad_record, truncated);
-  const Process process{mapping->process_id, mapping->process_start};
-  return CountersReader(std::move(mapping), process);
+  return CountersReader(std::move(file.counters));
 }
+
+WriterState CountersReader::writer() const noexcept { return writer_of(*counters_); }
 
 std::chrono::system_clock::time_point CountersReader::created() const noexcept {
   return std::chrono::system_clock::time_point(
       std::chrono::nanoseconds(counters_->created_unix_ns));
-}
-
-std::chrono::nanoseconds CountersReader::period() const noexcept {
-  return std::chrono::nanoseconds(counters_->period_ns);
-}
-
-std::uint64_t CountersReader::heartbeat_ns() const noexcept {
-  return load(counters_->heartbeat_ns);
-}
-
-bool CountersReader::is_silent(std::uint64_t now_ns) const noexcept {
-  // Periods without a publication, and what a busy machine may take beside.
-  constexpr std::uint64_t periods_max = 10;
-  constexpr std::uint64_t grace_ns = 1'000'000'000;
-  const std::uint64_t heartbeat = heartbeat_ns();
-  const std::uint64_t age_ns = now_ns > heartbeat ? now_ns - heartbeat : 0;
-  return age_ns > grace_ns && (age_ns - grace_ns) / periods_max >= counters_->period_ns;
 }
 
 std::uint64_t CountersReader::kernels_missing() const noexcept {

@@ -22,6 +22,12 @@
 
 namespace ringkernel::telemetry {
 
+/// A file's memory, for reading.
+struct Unmap {
+  void operator()(const CountersFile* counters) const noexcept;
+};
+using CountersMapping = std::unique_ptr<const CountersFile, Unmap>;
+
 /// Figures with the moment that they are of.
 template <class Metrics>
 struct Published {
@@ -35,17 +41,25 @@ struct PublishedKernel : Published<KernelMetrics> {
   std::vector<CallInFlight> calls;  ///< those that wait longest, longest first
 };
 
+/// Who writes a file, which all versions say in the same place.
+struct WriterState {
+  Process process;
+  std::chrono::nanoseconds period{0};  ///< between publications
+  std::uint64_t heartbeat_ns = 0;      ///< of the last publication; CLOCK_MONOTONIC
+
+  /// Whether that is longer ago than it may be of a writer at work, even on a busy machine.
+  [[nodiscard]] bool is_silent(std::uint64_t now_ns) const noexcept;
+};
+
+/// Of a finished counters file of any version; nothing of what is none.
+[[nodiscard]] std::optional<WriterState> writer_of(const std::filesystem::path& path);
+
 class CountersReader {
  public:
   [[nodiscard]] static Result<CountersReader> open(const std::filesystem::path& path);
 
-  [[nodiscard]] const Process& process() const noexcept { return process_; }
+  [[nodiscard]] WriterState writer() const noexcept;
   [[nodiscard]] std::chrono::system_clock::time_point created() const noexcept;
-  [[nodiscard]] std::chrono::nanoseconds period() const noexcept;
-  /// Of the last publication; CLOCK_MONOTONIC.
-  [[nodiscard]] std::uint64_t heartbeat_ns() const noexcept;
-  /// Whether that is longer ago than it may be of a writer at work, even on a busy machine.
-  [[nodiscard]] bool is_silent(std::uint64_t now_ns) const noexcept;
   /// Ring kernels that found no place in the file.
   [[nodiscard]] std::uint64_t kernels_missing() const noexcept;
 
@@ -65,16 +79,9 @@ class CountersReader {
   [[nodiscard]] std::uint64_t trace_missed() const noexcept;
 
  private:
-  struct Unmap {
-    void operator()(const CountersFile* counters) const noexcept;
-  };
-  using Mapping = std::unique_ptr<const CountersFile, Unmap>;
+  explicit CountersReader(CountersMapping counters) noexcept : counters_(std::move(counters)) {}
 
-  CountersReader(Mapping counters, const Process& process) noexcept
-      : counters_(std::move(counters)), process_(process) {}
-
-  Mapping counters_;
-  Process process_;
+  CountersMapping counters_;
 };
 
 }  // namespace ringkernel::telemetry

@@ -50,7 +50,7 @@ fs::path next_path(const fs::path& folder) {
   static std::uint32_t files = 0;  // guarded by folder_mutex
   for (;;) {
     fs::path path = folder / (file_prefix + std::to_string(++files) + file_suffix);
-    const auto other = CountersReader::open(path);
+    const auto other = writer_of(path);
     if (other && !other->is_silent(monotonic_ns())) continue;
     unlink(path.c_str());
     return path;

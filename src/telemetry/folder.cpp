@@ -8,10 +8,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
@@ -49,19 +50,33 @@ constexpr std::chrono::nanoseconds dead_files_age_max = std::chrono::hours(24);
 
 struct DeadFile {
   fs::path path;
-  std::uint64_t heartbeat_ns = 0;
+  std::chrono::nanoseconds age;
 };
 
-bool was_made_long_ago(const fs::path& path) {
+/// Since it was made: stores to mapped memory do not change a file's times.
+std::chrono::nanoseconds age_of(const fs::path& path) {
   std::error_code failed;
   const auto made = fs::last_write_time(path, failed);
-  return !failed && fs::file_time_type::clock::now() - made >= dead_files_age_max;
+  return failed ? std::chrono::nanoseconds(0) : fs::file_time_type::clock::now() - made;
 }
 
 /// For a file that does not say whose it is.
 bool has_process(const fs::path& path) {
   std::error_code ignored;
   return fs::exists("/proc" / path.parent_path().filename(), ignored);
+}
+
+/// The file, if nobody will publish to it any more.
+std::optional<DeadFile> dead_file(const fs::path& path, std::uint64_t now_ns) {
+  const auto writer = writer_of(path);
+  if (!writer) {  // only being made, perhaps
+    if (has_process(path)) return std::nullopt;
+    return DeadFile{path, age_of(path)};
+  }
+  // A process that is not known here may be another container's: it still publishes.
+  if (is_running(writer->process) || !writer->is_silent(now_ns)) return std::nullopt;
+  const std::uint64_t age_ns = now_ns - std::min(now_ns, writer->heartbeat_ns);
+  return DeadFile{path, std::chrono::nanoseconds(age_ns)};
 }
 
 void remove_file(const fs::path& path) {
@@ -116,23 +131,11 @@ std::vector<std::string> unreadable_folders(const fs::path& root) {
 
 void remove_dead_files(const fs::path& root, std::uint64_t now_ns) {
   std::vector<DeadFile> dead;
-  for (const fs::path& path : counters_files(root)) {
-    const auto reader = CountersReader::open(path);
-    if (!reader) {  // another version's, perhaps of a process that runs, or only being made
-      if (was_made_long_ago(path) && !has_process(path)) remove_file(path);
-      continue;
-    }
-    // A process that is not known here may be another container's: it still publishes.
-    if (is_running(reader->process()) || !reader->is_silent(now_ns)) continue;
-    // Not by the file's times, which stores to mapped memory do not change.
-    const std::uint64_t heartbeat_ns = reader->heartbeat_ns();
-    if (std::chrono::nanoseconds(now_ns - std::min(now_ns, heartbeat_ns)) >= dead_files_age_max)
-      remove_file(path);
-    else
-      dead.push_back({path, heartbeat_ns});
-  }
-  std::ranges::sort(dead, std::ranges::greater(), &DeadFile::heartbeat_ns);
-  for (std::size_t i = dead_files_max; i < dead.size(); ++i) remove_file(dead[i].path);
+  for (const fs::path& path : counters_files(root))
+    if (auto file = dead_file(path, now_ns)) dead.push_back(std::move(*file));
+  std::ranges::sort(dead, {}, &DeadFile::age);
+  for (std::size_t i = 0; i < dead.size(); ++i)
+    if (i >= dead_files_max || dead[i].age >= dead_files_age_max) remove_file(dead[i].path);
 }
 
 }  // namespace ringkernel::telemetry

@@ -29,8 +29,8 @@ namespace ringkernel::telemetry {
 [[nodiscard]] std::vector<std::string> unreadable_folders(const std::filesystem::path& root);
 
 /// Removes what processes left behind that ended: all but the 16 that were alive last, and those
-/// that were so more than a day before `now_ns` (CLOCK_MONOTONIC). Files that are not understood, a
-/// day after they were made.
+/// that were so more than a day before `now_ns` (CLOCK_MONOTONIC), of any version. Of what is no
+/// counters file, what was made so long ago.
 void remove_dead_files(const std::filesystem::path& root, std::uint64_t now_ns);
 
 }  // namespace ringkernel::telemetry

@@ -38,10 +38,13 @@ Reading read(const std::filesystem::path& path) {
     const bool other = reader.error() == Errc::protocol_mismatch;
     reading.health = other ? Health::other_version : Health::unreadable;
     reading.problem = reader.error().detail;
+    const auto writer = writer_of(path);
+    if (other && writer && !is_running(writer->process)) reading.problem += "; its process is gone";
     return reading;
   }
   const std::uint64_t now_ns = monotonic_ns();
-  reading.heartbeat_ns = reader->heartbeat_ns();
+  const WriterState writer = reader->writer();
+  reading.heartbeat_ns = writer.heartbeat_ns;
   reading.heartbeat_age = std::chrono::nanoseconds(now_ns - std::min(now_ns, reading.heartbeat_ns));
   reading.created = reader->created();
   reading.kernels_missing = reader->kernels_missing();
@@ -53,10 +56,11 @@ Reading read(const std::filesystem::path& path) {
   reading.errors = reader->errors();
   std::ranges::sort(reading.kernels, {},
                     [](const KernelReading& kernel) { return kernel.metrics.id; });
-  if (!is_running(reader->process())) {
+  if (!is_running(writer.process)) {
     reading.health = Health::dead;
-    reading.problem = "the process is gone; these are its last figures";
-  } else if (reader->is_silent(now_ns)) {
+    reading.problem = reading.runtime ? "the process is gone; these are its last figures"
+                                      : "the process is gone, and had published nothing";
+  } else if (writer.is_silent(now_ns)) {
     reading.health = Health::silent;
     reading.problem = "the process has published nothing for long";
   } else {
@@ -77,6 +81,10 @@ std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots) {
       readings.push_back(std::move(reading));
     }
   }
+  std::ranges::stable_sort(readings, [](const Reading& a, const Reading& b) {
+    if (a.health != b.health) return a.health < b.health;
+    return a.health == Health::dead && a.heartbeat_ns > b.heartbeat_ns;
+  });
   return readings;
 }
 

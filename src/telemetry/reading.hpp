@@ -21,6 +21,7 @@ struct KernelReading : PublishedKernel {
   std::uint64_t heartbeat_ns = 0;            ///< its runtime's
 };
 
+/// In the order in which they matter to who looks.
 enum class Health : std::uint8_t {
   running,
   silent,         ///< the process is there, and has published nothing for long
@@ -49,7 +50,8 @@ struct Reading {
 /// One that cannot be read says why.
 [[nodiscard]] Reading read(const std::filesystem::path& counters_file);
 
-/// Those below each of the folders, in order of their names.
+/// Those below each of the folders: by health, the dead who died last first, the others in order of
+/// their names.
 [[nodiscard]] std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots);
 
 /// False for the parts of the hop `device` that no message has: its clock is unknown, or nothing

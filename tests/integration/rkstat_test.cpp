@@ -14,6 +14,8 @@
 
 #include "integration/telemetry_fixture.hpp"
 #include "telemetry/counters_file.hpp"
+#include "telemetry/counters_reader.hpp"
+#include "telemetry/folder.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -143,7 +145,8 @@ TEST_P(Rkstat, TellsTheHealthByItsExitCode) {
   EXPECT_THAT(newer.output, HasSubstr("runtime 1/1  other version: '"));
   EXPECT_THAT(newer.output, HasSubstr("version 9; this tool reads version " +
                                       std::to_string(telemetry::file_version)));
-  EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("health").as_string(), "other version");
+  EXPECT_THAT(newer.output, ::testing::Not(HasSubstr("its process is gone")));
+  EXPECT_EQ(rkstat_json().at("runtimes").at(1).at("health").as_string(), "other version");
   std::filesystem::resize_file(other / "runtime-1.counters", 5);
   const auto truncated = rkstat();
   EXPECT_EQ(truncated.exit_code, 1);
@@ -196,6 +199,45 @@ TEST_P(Rkstat, ShowsTheLastStateOfTheDead) {
   const json::object reading = rkstat_json().at("runtimes").at(0).as_object();
   EXPECT_EQ(reading.at("health").as_string(), "dead");
   EXPECT_FALSE(reading.at("healthy").as_bool());
+}
+
+/// After many crashes who runs is still on top, and the last crash next.
+TEST_P(Rkstat, ShowsWhoRunsFirstAndTheLastThatDiedNext) {
+  ASSERT_EQ(run_child({RK_TELEMETRY_SERVICE, GetParam()}, {}).exit_code, -1);
+  const std::filesystem::path crashed = telemetry::counters_files(root()).at(0);
+  const std::uint64_t last_ns = telemetry::writer_of(crashed)->heartbeat_ns;
+  for (std::uint64_t death = 1; death <= 4; ++death) {
+    const std::filesystem::path folder = root() / std::to_string(death);
+    std::filesystem::create_directory(folder);
+    std::filesystem::copy(crashed, folder / "runtime-1.counters");
+    const std::uint64_t heartbeat_ns = last_ns - 5 + death;
+    std::fstream file(folder / "runtime-1.counters", std::ios::in | std::ios::out);
+    file.seekp(offsetof(telemetry::CountersFile, heartbeat_ns));
+    file.write(reinterpret_cast<const char*>(&heartbeat_ns), sizeof heartbeat_ns);
+  }
+  std::filesystem::create_directory(root() / "0");
+  std::ofstream(root() / "0" / "runtime-1.counters") << "x";
+  std::filesystem::create_directory(root() / "9");
+  std::filesystem::copy(crashed, root() / "9" / "runtime-1.counters");
+  std::fstream(root() / "9" / "runtime-1.counters", std::ios::in | std::ios::out)
+      .seekp(offsetof(telemetry::CountersFile, version))
+      .put(9);
+  auto runtime = open_on(GetParam(), often()).value();
+  const std::string last = crashed.parent_path().filename().string();
+  const std::string dead = "/1  dead, last sign of life [0-9.]+ (us|ms|s|min|h) ago\n";
+  const std::string in_full = dead + "  the process is gone.*\n(  .*\n)+\n";
+  const std::string expected =
+      "runtime " + std::to_string(getpid()) + "/[0-9]+  running, .*\n(  .*\n)+\n" +  //
+      "runtime " + last + in_full + "runtime 4" + in_full + "runtime 3" + in_full + "runtime 2" +
+      dead + "runtime 1" + dead + "runtime 0/1  unreadable: .*\n" +
+      "runtime 9/1  other version: .*; its process is gone\n";
+  std::string output;
+  EXPECT_TRUE(await([&] {
+    output = rkstat({"--interval", "0"}).output;
+    return std::regex_match(output, std::regex(expected));
+  })) << output;
+  EXPECT_THAT(rkstat({"errors"}).output,
+              HasSubstr("rkstat: runtime " + last + "/1, 4/1, 3/1, 2/1, 1/1 (dead): the process"));
 }
 
 TEST_P(Rkstat, ShowsOneKernelWithItsHops) {

@@ -68,10 +68,10 @@ TEST_F(CountersFiles, GiveBackEveryFigure) {
   ASSERT_TRUE(store(*writer, 1, kernel_of(4)));
   writer->beat(5);
   const CountersReader reader = CountersReader::open(writer->path()).value();
-  EXPECT_EQ(reader.process(), this_process());
-  EXPECT_EQ(reader.period(), 250ms);
+  EXPECT_EQ(reader.writer().process, this_process());
+  EXPECT_EQ(reader.writer().period, 250ms);
   EXPECT_EQ(reader.kernels_missing(), 5u);
-  EXPECT_GE(reader.heartbeat_ns(), before_ns);
+  EXPECT_GE(reader.writer().heartbeat_ns, before_ns);
   const auto runtime = reader.runtime();
   ASSERT_TRUE(runtime);
   EXPECT_EQ(runtime->metrics.device, "device 7");
@@ -215,7 +215,7 @@ TEST_F(CountersFiles, OfRandomBytesDoNoHarm) {
   bytes = sound();
   noise(bytes, offsetof(CountersFile, process_id));
   const CountersReader reader = CountersReader::open(file_of(bytes)).value();
-  EXPECT_FALSE(is_running(reader.process()));
+  EXPECT_FALSE(is_running(reader.writer().process));
   for (const auto& kernel : reader.kernels()) {
     EXPECT_LE(kernel.metrics.id.size(), 136u);
     EXPECT_LE(kernel.calls.size(), calls_max);

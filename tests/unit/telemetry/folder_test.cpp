@@ -100,6 +100,15 @@ TEST(TelemetryFolder, TellsWhatCannotBeListed) {
 
 std::uint64_t ns(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
+template <class Word>
+void overwrite(const fs::path& path, std::size_t offset, Word word) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.write(reinterpret_cast<const char*>(&word), sizeof word);
+  file.close();
+  EXPECT_TRUE(file);
+}
+
 /// A file in `root` whose process is gone, and published for the last time at that moment.
 fs::path left_behind(const fs::path& root, std::chrono::nanoseconds heartbeat) {
   int path_pipe[2];
@@ -118,12 +127,7 @@ fs::path left_behind(const fs::path& root, std::chrono::nanoseconds heartbeat) {
   close(path_pipe[0]);
   waitpid(child, nullptr, 0);
   const fs::path path = std::string(buffer, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-  const std::uint64_t heartbeat_ns = ns(heartbeat);
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekp(offsetof(CountersFile, heartbeat_ns));
-  file.write(reinterpret_cast<const char*>(&heartbeat_ns), sizeof heartbeat_ns);
-  file.close();
-  EXPECT_TRUE(file);
+  overwrite(path, offsetof(CountersFile, heartbeat_ns), ns(heartbeat));
   return path;
 }
 
@@ -172,6 +176,28 @@ TEST(TelemetryFolder, IsRidOfWhatIsOldAndNobodys) {
   EXPECT_TRUE(fs::exists(own->path())) << "its process runs";
 }
 
+/// After an update of ringkernel: whether a file is written to, all versions say in one place.
+TEST(TelemetryFolder, KnowsTheDeadOfOtherVersions) {
+  const TempFolder folder;
+  const auto of_another_version = [&](std::chrono::nanoseconds heartbeat) {
+    fs::path path = left_behind(folder.path(), heartbeat);
+    overwrite(path, offsetof(CountersFile, version), file_version + 1);
+    fs::last_write_time(path, fs::file_time_type::clock::now() - 720h);
+    return path;
+  };
+  const fs::path old = of_another_version(1h);
+  const fs::path recent = of_another_version(25h);
+  const fs::path beating = of_another_version(26h);
+  remove_dead_files(folder.path(), ns(26h));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(recent)) << "it died an hour ago";
+  EXPECT_TRUE(fs::exists(beating)) << "another container's process may be at work";
+  for (int death = 0; death < 16; ++death) (void)left_behind(folder.path(), 25h + 1s);
+  remove_dead_files(folder.path(), ns(26h));
+  EXPECT_FALSE(fs::exists(recent)) << "16 others died later";
+  EXPECT_TRUE(fs::exists(beating));
+}
+
 TEST(TelemetryFolder, IsMadeAgainAfterTheLastOfItsFilesHasGone) {
   const TempFolder folder;
   const fs::path own = make_process_folder(folder.path()).value();
@@ -189,6 +215,7 @@ TEST(TelemetryFolder, SparesAFileThatSomebodyElseStillPublishes) {
   const int number = std::stoi(stem.substr(stem.rfind('-') + 1));
   const fs::path others = own / ("runtime-" + std::to_string(number + 1) + ".counters");
   fs::copy(first->path(), others);
+  overwrite(others, offsetof(CountersFile, version), file_version + 1);  // of whichever version
   const auto second = CountersWriter::create(own, 100ms).value();
   EXPECT_NE(second->path(), others);
   EXPECT_TRUE(fs::exists(others));

@@ -52,7 +52,7 @@ TEST(KilledWriter, LeavesItsLastRecord) {
     waitpid(writing.process, nullptr, 0);
     const auto reader = CountersReader::open(writing.path);
     ASSERT_TRUE(reader) << reader.error().text();
-    EXPECT_FALSE(is_running(reader->process()));
+    EXPECT_FALSE(is_running(reader->writer().process));
     const auto kernels = reader->kernels();
     ASSERT_EQ(kernels.size(), 1u);
     ASSERT_TRUE(testing::is_whole(kernels.front().metrics))
