@@ -1,6 +1,7 @@
 #include "runtime/publisher.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "ringkernel/limits.hpp"
@@ -9,13 +10,27 @@
 
 namespace ringkernel::detail {
 
-Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
-                                                     std::chrono::nanoseconds period) {
-  const std::filesystem::path root = telemetry::telemetry_roots().front();
+namespace {
+
+Result<std::unique_ptr<telemetry::CountersWriter>> make_file(const std::filesystem::path& root,
+                                                             std::chrono::nanoseconds period) {
   RK_TRY(folder, telemetry::make_process_folder(root));
   telemetry::remove_dead_files(root, telemetry::monotonic_ns());
-  RK_TRY(writer, telemetry::CountersWriter::create(folder, period));
-  return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(writer)));
+  return telemetry::CountersWriter::create(folder, period);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
+                                                     std::chrono::nanoseconds period) {
+  std::string problems;
+  for (const std::filesystem::path& root : telemetry::telemetry_roots()) {
+    auto writer = make_file(root, period);
+    if (writer)
+      return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(*writer)));
+    problems += (problems.empty() ? "" : "; ") + writer.error().detail;
+  }
+  return Error(Errc::backend_unavailable, std::move(problems));
 }
 
 Publisher::Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,

@@ -26,7 +26,7 @@ class RuntimeState;
 
 class Publisher {
  public:
-  /// With its file; `start` begins to fill it.
+  /// With its file, in the first folder where there can be one; `start` begins to fill it.
   [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(RuntimeState& runtime,
                                                                  std::chrono::nanoseconds period);
   Publisher(const Publisher&) = delete;

@@ -75,7 +75,7 @@ void RuntimeState::start_telemetry() {
   Result<std::unique_ptr<Publisher>> publisher =
       Publisher::create(*this, options_.telemetry_period);
   if (!publisher) {
-    telemetry_failure_ = publisher.error().text();  // a service runs without
+    telemetry_failure_ = publisher.error().detail;  // a service runs without
     return;
   }
   publisher_ = std::move(*publisher);
@@ -90,7 +90,7 @@ void RuntimeState::start_http() {
   Result<std::unique_ptr<http::Server>> server =
       http::Server::open(http::parse_address(options_.http_address).value(), telemetry_file_);
   if (!server) {
-    telemetry_failure_ = server.error().text();
+    telemetry_failure_ = server.error().detail;
     return;
   }
   http_ = std::move(*server);

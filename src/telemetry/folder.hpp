@@ -14,8 +14,9 @@
 
 namespace ringkernel::telemetry {
 
-/// The folders above those of the processes, which need not exist: the first is this process's, in
-/// the others may be those of the user's services that have other environments.
+/// The folders above those of the processes, which need not exist: the first one that can be made
+/// is this process's, in the others may be those of the user's services that have other
+/// environments.
 [[nodiscard]] std::vector<std::filesystem::path> telemetry_roots();
 
 /// This process's own folder, made with mode 0700, as is the one above it.

@@ -1,8 +1,10 @@
 // The counters file of a runtime, beside a service at work.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -450,13 +452,33 @@ TEST_P(Telemetry, CanBeSwitchedOff) {
   EXPECT_FALSE(std::filesystem::exists(root()));
 }
 
-TEST_P(Telemetry, WithoutAFileARuntimeSaysWhyAndWorks) {
-  std::ofstream(root()) << "no folder";
-  auto runtime = open_on(GetParam(), often()).value();
+/// On native: drivers have files of their own.
+TEST(TelemetryWithoutAFile, SaysWhyAndTheRuntimeWorks) {
+  const testing::TempFolder folder;
+  const Variable variable("XDG_RUNTIME_DIR", folder.path().string());
+  std::ofstream(folder.path() / "ringkernel") << "no folder";
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  auto runtime = RingKernelRuntime::builder().backend("native").build().value();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  signal(SIGXFSZ, SIG_DFL);
   EXPECT_EQ(runtime.metrics().telemetry_file, "");
-  EXPECT_THAT(runtime.metrics().telemetry_failure, HasSubstr("ringkernel': not a folder"));
-  Kernel kernel = active(runtime, "a");
-  EXPECT_TRUE(kernel.call(numbered(1)));
+  EXPECT_THAT(runtime.metrics().telemetry_failure,
+              ::testing::MatchesRegex("telemetry: '.*/ringkernel': not a folder; "
+                                      "telemetry: '/dev/shm/.*': File too large"));
+  Kernel kernel = runtime.launch("a", {.program = "echo", .auto_activate = true}).value();
+  EXPECT_TRUE(kernel.call(std::vector<std::byte>(8)));
+}
+
+/// For instance that of a session which has ended.
+TEST_P(Telemetry, GoesToSharedMemoryWhereItsFolderCannotBeMade) {
+  const Variable variable("XDG_RUNTIME_DIR", (root() / "gone").string());
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_THAT(runtime.metrics().telemetry_file, ::testing::StartsWith("/dev/shm/ringkernel-"));
+  EXPECT_EQ(runtime.metrics().telemetry_failure, "");
 }
 
 TEST_P(Telemetry, APeriodOutOfRangeIsRefused) {
