@@ -64,10 +64,11 @@ void Publisher::run() {
 
 void Publisher::publish() {
   if (const auto metrics = runtime_.try_metrics()) writer_->store(*metrics);
+  const auto kernels = runtime_.kernels();
+  forget_all_but(kernels);  // first: who comes may need their places
   std::uint64_t missing = 0;
-  for (const auto& kernel : runtime_.kernels())
+  for (const auto& kernel : kernels)
     if (!publish(kernel)) ++missing;
-  forget_unseen();
   publish_errors();
   runtime_.take_trace(trace_);
   writer_->append(trace_, runtime_.trace_missed());
@@ -90,7 +91,6 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
     free_places_.pop_back();
   }
   Place& place = found->second;
-  place.is_seen = true;
   // Of a kernel that rests the device is not asked: with memory of its own that is a copy.
   const KernelState::Activity activity = kernel->activity();
   if (activity.status == KernelStatus::failed) kernel->tell_failure();
@@ -133,7 +133,11 @@ void Publisher::publish_errors() {
   if (is_stored) errors_seen_ = seen;
 }
 
-void Publisher::forget_unseen() {
+void Publisher::forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels) {
+  for (const auto& kernel : kernels) {
+    const auto found = places_.find(kernel);
+    if (found != places_.end()) found->second.is_seen = true;
+  }
   for (auto entry = places_.begin(); entry != places_.end();) {
     Place& place = entry->second;
     if (std::exchange(place.is_seen, false)) {

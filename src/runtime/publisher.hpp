@@ -55,7 +55,7 @@ class Publisher {
   void publish();
   /// False: there is no place for it.
   [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
-  void forget_unseen();
+  void forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels);
   void publish_errors();
 
   RuntimeState& runtime_;

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "foundation/file.hpp"
 
@@ -62,6 +64,20 @@ Result<MappedFile> map_file(const std::filesystem::path& path) {
     return failure(Errc::bad_record, "not finished yet, or no counters file");
   if (counters->magic != file_magic) return failure(Errc::bad_record, "no counters file");
   return MappedFile{std::move(counters), bytes};
+}
+
+/// One that came under the id of one that had gone, to another place, while the places were read.
+void forget_replaced(std::vector<PublishedKernel>& kernels) {
+  std::unordered_map<std::string_view, std::uint64_t> newest;
+  for (const PublishedKernel& kernel : kernels) {
+    std::uint64_t& number = newest[kernel.metrics.id];
+    number = std::max(number, kernel.number);
+  }
+  if (newest.size() == kernels.size()) return;
+  std::unordered_set<std::uint64_t> kept;
+  for (const auto& [id, number] : newest) kept.insert(number);
+  std::erase_if(kernels,
+                [&](const PublishedKernel& kernel) { return !kept.contains(kernel.number); });
 }
 
 WriterState writer_of(const CountersFile& counters) noexcept {
@@ -153,6 +169,7 @@ std::vector<PublishedKernel> CountersReader::kernels() const {
 #include "telemetry/figures.def"
     kernels.push_back(std::move(published));
   }
+  forget_replaced(kernels);
   return kernels;
 }
 

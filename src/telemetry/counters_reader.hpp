@@ -65,7 +65,7 @@ class CountersReader {
 
   /// As of its last publication. Empty if there was none yet, or the writer overtook every try.
   [[nodiscard]] std::optional<Published<RuntimeMetrics>> runtime() const;
-  /// Those that are there, in order of their places.
+  /// Those that are there, in order of their places; no two with the same id.
   [[nodiscard]] std::vector<PublishedKernel> kernels() const;
   /// What KernelMetrics::latency is made of, at this moment; nullptr if the kernel is gone.
   [[nodiscard]] std::unique_ptr<Histogram> latency(const PublishedKernel& kernel) const;

@@ -118,6 +118,18 @@ TEST_F(CountersFiles, GiveBackCallsLatenciesAndErrors) {
   EXPECT_EQ(errors[1].last_ns, 20u);
 }
 
+// A reader who saw the old one's place before it was cleared, and then the new one's.
+TEST_F(CountersFiles, KnowTheNewerOfTwoKernelsWithOneId) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  ASSERT_TRUE(writer->store(0, 9, kernel_of(1), {}));
+  ASSERT_TRUE(writer->store(1, 8, kernel_of(1), {}));
+  ASSERT_TRUE(writer->store(2, 7, kernel_of(2), {}));
+  const auto kernels = CountersReader::open(writer->path())->kernels();
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].number, 9u);
+  EXPECT_EQ(kernels[1].number, 7u);
+}
+
 // A place is used again by another ring kernel, whose latencies are its own.
 TEST_F(CountersFiles, DoNotMixTheLatenciesOfTwoKernels) {
   const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
