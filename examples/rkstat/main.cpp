@@ -31,7 +31,7 @@ namespace telemetry = ringkernel::telemetry;
 
 namespace {
 
-using rkstat::Roots;
+using rkstat::Scope;
 
 constexpr const char* clear_screen = "\x1b[H\x1b[2J";
 
@@ -66,7 +66,7 @@ struct View {
   [[nodiscard]] bool is_table() const { return is_for_people() && kind != Kind::screen; }
 };
 
-std::string render(const View& view, const Roots& roots, const rkstat::Readings& now,
+std::string render(const View& view, const Scope& scope, const rkstat::Readings& now,
                    const rkstat::Readings& before) {
   switch (view.kind) {
     case View::Kind::screen:
@@ -79,7 +79,7 @@ std::string render(const View& view, const Roots& roots, const rkstat::Readings&
     case View::Kind::json: return telemetry::render_json(now, before);
     case View::Kind::prometheus: return telemetry::render_prometheus(now);
   }
-  if (now.empty()) return rkstat::no_runtime_text(roots) + "\n";
+  if (now.empty()) return rkstat::no_runtime_text(scope) + "\n";
   return rkstat::render_text(now, before);
 }
 
@@ -92,12 +92,12 @@ bool has_kernel(const rkstat::Readings& readings, const std::string& id) {
 }
 
 /// Tells what the output does not. The exit code.
-int conclude(const View& view, const Roots& roots, const rkstat::Readings& readings) {
-  const std::vector<std::string> unreadable = rkstat::unreadable_folders(roots);
+int conclude(const View& view, const Scope& scope, const rkstat::Readings& readings) {
+  const std::vector<std::string> unreadable = rkstat::folder_problems(scope);
   for (const std::string& sentence : unreadable) rkstat::tell(sentence);
   if (view.is_table()) {
     rkstat::tell_problems(readings);
-    if (readings.empty()) rkstat::tell(rkstat::no_runtime_text(roots));
+    if (readings.empty()) rkstat::tell(rkstat::no_runtime_text(scope));
   }
   const int exit_code = rkstat::exit_code(readings, unreadable.empty());
   if (view.kind != View::Kind::kernel || readings.empty() || has_kernel(readings, view.kernel))
@@ -155,24 +155,24 @@ void make_printable(rkstat::Readings& readings) {
   }
 }
 
-rkstat::Readings look(const View& view, const Roots& roots) {
-  rkstat::Readings readings = telemetry::read_all(roots);
+rkstat::Readings look(const View& view, const Scope& scope) {
+  rkstat::Readings readings = telemetry::read_all(scope);
   if (view.is_for_people()) make_printable(readings);
   return readings;
 }
 
 /// Records until the time is up or a signal comes, and writes the file. Exit code: as it stands
 /// then, but 2 only if there was no runtime at all.
-int record_trace(const View& view, const Roots& roots) {
+int record_trace(const View& view, const Scope& scope) {
   // In which a runtime that publishes each 5 ms or more traces at most the 8192 events of its file.
   constexpr auto pause = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(view.trace_s);
   rkstat::note_end_signals();
   rkstat::TraceRecorder recorder(view.trace_file);
-  bool is_written = recorder.look(roots);
+  bool is_written = recorder.look(scope);
   while (is_written && !rkstat::is_end_wanted() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(pause);
-    is_written = recorder.look(roots);
+    is_written = recorder.look(scope);
   }
   if (!is_written || (recorder.runtimes() != 0 && !recorder.finish()))
     return rkstat::output_failed("'" + view.trace_file + "'");
@@ -182,19 +182,19 @@ int record_trace(const View& view, const Roots& roots) {
     rkstat::tell(rkstat::printable(error.detail));
     exit_code = std::max(exit_code, error == ringkernel::Errc::protocol_mismatch ? 3 : 1);
   }
-  for (const std::string& sentence : rkstat::unreadable_folders(roots)) {
+  for (const std::string& sentence : rkstat::folder_problems(scope)) {
     rkstat::tell(sentence);
     exit_code = std::max(exit_code, 1);
   }
   if (recorder.runtimes() == 0) {
-    if (exit_code == 0) rkstat::tell(rkstat::no_runtime_text(roots));
+    if (exit_code == 0) rkstat::tell(rkstat::no_runtime_text(scope));
     return exit_code == 0 ? 2 : exit_code;
   }
   if (!rkstat::print(fmt::format("{} events of {} runtimes in '{}'; {} came too fast to be kept\n",
                                  recorder.events(), recorder.runtimes(), view.trace_file,
                                  recorder.missed())))
     return rkstat::output_failed();
-  rkstat::Readings last = look(view, roots);
+  rkstat::Readings last = look(view, scope);
   if (!last.empty()) exit_code = std::max(exit_code, telemetry::exit_code(last));
   std::erase_if(last, [&](const telemetry::Reading& reading) {
     return recorder.unreadable().contains(reading.path);  // told above
@@ -204,32 +204,34 @@ int record_trace(const View& view, const Roots& roots) {
 }
 
 /// Shows it once, or until nobody reads any more.
-int show(const View& view, const Roots& roots, double interval_s, double watch_s) {
+int show(const View& view, const Scope& scope, double interval_s, double watch_s) {
   rkstat::Readings before;
   if (interval_s > 0 && view.has_rates()) {
-    before = look(view, roots);
+    before = look(view, scope);
     std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
   }
   const bool clears = watch_s > 0 && view.is_for_people() && isatty(STDOUT_FILENO) != 0;
-  for (rkstat::Readings now = look(view, roots);;) {
-    const std::string text = render(view, roots, now, before);
+  for (rkstat::Readings now = look(view, scope);;) {
+    const std::string text = render(view, scope, now, before);
     if (!rkstat::print((clears ? clear_screen : "") + text)) return rkstat::output_failed();
-    const int exit_code = conclude(view, roots, now);
+    const int exit_code = conclude(view, scope, now);
     if (watch_s <= 0) return exit_code;
     std::this_thread::sleep_for(std::chrono::duration<double>(watch_s));
     before = std::move(now);
-    now = look(view, roots);
+    now = look(view, scope);
   }
 }
 
 int run(int argument_count, char** arguments) {
   CLI::App app("Shows what the RingKernel runtimes of this user are doing");
-  Roots roots;
+  Scope scope;
   double interval_s = 0.3;
   double watch_s = 0;
   View view;
-  app.add_option("--root", roots, "Folder of the counters files; default: all of this user's")
+  app.add_option("--root", scope.roots, "Folder of the counters files; default: all of this user's")
       ->expected(1);
+  app.add_option("--pid", scope.process, "Only the runtimes of this process")
+      ->check(CLI::PositiveNumber);
   app.add_option("--interval", interval_s,
                  "Seconds between the two looks that rates are of; 0: none. No rate is shown of a "
                  "runtime that publishes nothing in between")
@@ -248,7 +250,7 @@ int run(int argument_count, char** arguments) {
   }
   std::setlocale(LC_CTYPE, "");  // how wide characters are
   telemetry::give_way_to_services();
-  if (roots.empty()) roots = telemetry::telemetry_roots();
+  if (scope.roots.empty()) scope.roots = telemetry::telemetry_roots();
   view.kernel = rkstat::printable(view.kernel);  // as it is shown
   if (view.as_json || view.as_prometheus) {
     if (!app.get_subcommands().empty()) {
@@ -257,9 +259,9 @@ int run(int argument_count, char** arguments) {
     }
     view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
   }
-  if (view.kind == View::Kind::trace) return record_trace(view, roots);
-  if (view.kind != View::Kind::top) return show(view, roots, interval_s, watch_s);
-  const rkstat::TopEnd end = rkstat::run_top(roots, std::chrono::duration<double>(view.top_s));
+  if (view.kind == View::Kind::trace) return record_trace(view, scope);
+  if (view.kind != View::Kind::top) return show(view, scope, interval_s, watch_s);
+  const rkstat::TopEnd end = rkstat::run_top(scope, std::chrono::duration<double>(view.top_s));
   if (!end.problem.empty()) rkstat::tell(end.problem);
   return end.exit_code;
 }

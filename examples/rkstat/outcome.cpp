@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
-#include "telemetry/folder.hpp"
 #include "text.hpp"
 
 namespace rkstat {
@@ -50,18 +50,18 @@ void tell_problems(const Readings& readings) {
   }
 }
 
-std::string no_runtime_text(const Roots& roots) {
+std::string no_runtime_text(const Scope& scope) {
   std::string text = "no runtime";
-  for (const std::filesystem::path& root : roots)
-    text += fmt::format("{}'{}'", &root == roots.data() ? " in " : ", ", printable(root.string()));
+  if (!scope.process.empty()) text += " of process " + scope.process;
+  const char* separator = " in ";
+  for (const std::filesystem::path& root : scope.roots)
+    text += fmt::format("{}'{}'", std::exchange(separator, ", "), printable(root.string()));
   return text;
 }
 
-std::vector<std::string> unreadable_folders(const Roots& roots) {
-  std::vector<std::string> sentences;
-  for (const std::filesystem::path& root : roots)
-    for (const std::string& sentence : telemetry::unreadable_folders(root))
-      sentences.push_back(printable(sentence));
+std::vector<std::string> folder_problems(const Scope& scope) {
+  std::vector<std::string> sentences = telemetry::unreadable_folders(scope);
+  for (std::string& sentence : sentences) sentence = printable(sentence);
   return sentences;
 }
 

@@ -13,7 +13,7 @@
 
 namespace rkstat {
 
-using Roots = std::vector<std::filesystem::path>;
+using ringkernel::telemetry::Scope;
 
 /// Beyond those that tell the health.
 constexpr int usage_error = 64;
@@ -34,10 +34,10 @@ void tell(std::string_view sentence);
 /// each reason.
 void tell_problems(const Readings& readings);
 
-/// "no runtime in '/a', '/b'".
-[[nodiscard]] std::string no_runtime_text(const Roots& roots);
+/// "no runtime in '/a', '/b'", or "no runtime of process 7 in ...".
+[[nodiscard]] std::string no_runtime_text(const Scope& scope);
 /// A sentence for each folder that is there and cannot be listed.
-[[nodiscard]] std::vector<std::string> unreadable_folders(const Roots& roots);
+[[nodiscard]] std::vector<std::string> folder_problems(const Scope& scope);
 /// That of the readings, but never healthy or empty where there may be more that cannot be seen.
 [[nodiscard]] int exit_code(const Readings& readings, bool all_folders_are_readable);
 

@@ -151,14 +151,14 @@ bool is_gone() {
 }
 
 /// Until its user or a signal ends it.
-void follow(TopModel& model, const Terminal& terminal, const Roots& roots,
+void follow(TopModel& model, const Terminal& terminal, const Scope& scope,
             std::chrono::duration<double> delay, bool is_utf8) {
   steady_clock::time_point next_look = steady_clock::now();
   while (!is_end_wanted()) {
     const auto now = steady_clock::now();
     if (now >= next_look) {
       if (!model.is_paused)
-        model.look(ringkernel::telemetry::read_all(roots), unreadable_folders(roots));
+        model.look(ringkernel::telemetry::read_all(scope), folder_problems(scope));
       next_look = now + std::chrono::duration_cast<steady_clock::duration>(delay);
     }
     terminal.draw(model, is_utf8);
@@ -172,8 +172,7 @@ void follow(TopModel& model, const Terminal& terminal, const Roots& roots,
 
 }  // namespace
 
-TopEnd run_top(const std::vector<std::filesystem::path>& roots,
-               std::chrono::duration<double> delay) {
+TopEnd run_top(const Scope& scope, std::chrono::duration<double> delay) {
   if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)
     return {usage_error, "top needs a terminal; try rkstat --watch"};
   std::setlocale(LC_ALL, "");
@@ -194,7 +193,7 @@ TopEnd run_top(const std::vector<std::filesystem::path>& roots,
   TopModel model;
   const Terminal terminal(screen);
   note_end_signals();
-  follow(model, terminal, roots, delay, is_utf8);
+  follow(model, terminal, scope, delay, is_utf8);
   return {exit_code(model.now(), model.unreadable().empty()), {}};
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <string>
-#include <vector>
+
+#include "telemetry/folder.hpp"
 
 namespace rkstat {
 
@@ -16,8 +16,8 @@ struct TopEnd {
   std::string problem;
 };
 
-/// Of the runtimes below each of the folders.
-[[nodiscard]] TopEnd run_top(const std::vector<std::filesystem::path>& roots,
+/// Of the runtimes of the scope.
+[[nodiscard]] TopEnd run_top(const ringkernel::telemetry::Scope& scope,
                              std::chrono::duration<double> delay);
 
 }  // namespace rkstat

@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "telemetry/folder.hpp"
 #include "telemetry/reading.hpp"
 
 namespace rkstat {
@@ -148,8 +147,8 @@ TraceRecorder::TraceRecorder(std::filesystem::path path) : path_(std::move(path)
 
 TraceRecorder::~TraceRecorder() = default;
 
-bool TraceRecorder::look(const std::vector<std::filesystem::path>& roots) {
-  for (const std::filesystem::path& root : roots) find_sources(root);
+bool TraceRecorder::look(const rk::telemetry::Scope& scope) {
+  find_sources(scope);
   for (auto entry = sources_.begin(); entry != sources_.end();) {
     Source& source = entry->second;
     // Looked for first: what was traced before the file went is there.
@@ -166,8 +165,8 @@ bool TraceRecorder::look(const std::vector<std::filesystem::path>& roots) {
   return write();
 }
 
-void TraceRecorder::find_sources(const std::filesystem::path& root) {
-  for (const std::filesystem::path& path : rk::telemetry::counters_files(root)) {
+void TraceRecorder::find_sources(const rk::telemetry::Scope& scope) {
+  for (const std::filesystem::path& path : rk::telemetry::counters_files(scope)) {
     if (sources_.contains(path)) continue;
     auto reader = rk::telemetry::CountersReader::open(path);
     if (!reader) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/folder.hpp"
 
 namespace rkstat {
 
@@ -29,9 +30,9 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
   TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-  /// Looks at every counters file below the folders. False if the file cannot be written: `errno`
+  /// Looks at every counters file of the scope. False if the file cannot be written: `errno`
   /// says why, and nothing more is.
-  [[nodiscard]] bool look(const std::vector<std::filesystem::path>& roots);
+  [[nodiscard]] bool look(const ringkernel::telemetry::Scope& scope);
   /// Ends the file. False as above.
   [[nodiscard]] bool finish();
 
@@ -52,7 +53,7 @@ class TraceRecorder {
     std::uint64_t missed_before = 0;
   };
 
-  void find_sources(const std::filesystem::path& root);
+  void find_sources(const ringkernel::telemetry::Scope& scope);
   void finish(Source& source);
   [[nodiscard]] bool write();
 

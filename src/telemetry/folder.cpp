@@ -79,6 +79,23 @@ std::optional<DeadFile> dead_file(const fs::path& path, std::uint64_t now_ns) {
   return DeadFile{path, std::chrono::nanoseconds(age_ns)};
 }
 
+/// As far as they can be listed; what goes meanwhile is not there.
+std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator next(folder, error), end; !error && next != end;
+       next.increment(error))
+    entries.push_back(next->path());
+  return entries;
+}
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code ignored;
+  return entries_of(folder, ignored);
+}
+
+bool is_in(const Scope& scope, const fs::path& process_folder) {
+  return scope.process.empty() || process_folder.filename() == scope.process;
+}
+
 void remove_file(const fs::path& path) {
   std::error_code ignored;
   fs::remove(path, ignored);
@@ -105,27 +122,35 @@ Result<fs::path> make_process_folder(const fs::path& root) {
 
 std::vector<fs::path> counters_files(const fs::path& root) {
   std::vector<fs::path> files;
-  std::error_code ignored;  // what goes while it is being listed is not there
-  for (const fs::directory_entry& process : fs::directory_iterator(root, ignored))
-    for (const fs::directory_entry& file : fs::directory_iterator(process.path(), ignored))
-      if (is_counters_file(file.path())) files.push_back(file.path());
+  for (const fs::path& process : entries_of(root))
+    for (fs::path& file : entries_of(process))
+      if (is_counters_file(file)) files.push_back(std::move(file));
   std::ranges::sort(files);
   return files;
 }
 
-std::vector<std::string> unreadable_folders(const fs::path& root) {
+std::vector<fs::path> counters_files(const Scope& scope) {
+  std::vector<fs::path> files;
+  for (const fs::path& root : scope.roots)
+    for (fs::path& file : counters_files(root))
+      if (is_in(scope, file.parent_path())) files.push_back(std::move(file));
+  return files;
+}
+
+std::vector<std::string> unreadable_folders(const Scope& scope) {
   std::vector<std::string> sentences;
   const auto list = [&](const fs::path& folder) {
     std::error_code error;
-    fs::directory_iterator entries(folder, error);
+    std::vector<fs::path> entries = entries_of(folder, error);
     if (error && error != std::errc::no_such_file_or_directory)
       sentences.push_back("'" + folder.string() + "' cannot be read: " + error.message());
     return entries;
   };
-  for (const fs::directory_entry& process : list(root)) {
-    std::error_code ignored;  // it may be gone by now
-    if (process.is_directory(ignored)) (void)list(process.path());
-  }
+  for (const fs::path& root : scope.roots)
+    for (const fs::path& process : list(root)) {
+      std::error_code ignored;  // it may be gone by now
+      if (is_in(scope, process) && fs::is_directory(process, ignored)) (void)list(process);
+    }
   return sentences;
 }
 

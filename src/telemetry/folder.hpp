@@ -26,8 +26,17 @@ namespace ringkernel::telemetry {
 /// All counters files below `root`, in order of their names.
 [[nodiscard]] std::vector<std::filesystem::path> counters_files(const std::filesystem::path& root);
 
-/// A sentence for each folder that is there and cannot be listed: `root`, or one of those below.
-[[nodiscard]] std::vector<std::string> unreadable_folders(const std::filesystem::path& root);
+/// Where to look for counters files, and whose.
+struct Scope {
+  std::vector<std::filesystem::path> roots;
+  std::string process;  ///< its id; empty: every one
+};
+
+/// Below each root, in order of their names.
+[[nodiscard]] std::vector<std::filesystem::path> counters_files(const Scope& scope);
+
+/// A sentence for each folder that is there and cannot be listed: a root, or one of those below.
+[[nodiscard]] std::vector<std::string> unreadable_folders(const Scope& scope);
 
 /// Removes what processes left behind that ended: all but the 16 that were alive last, and those
 /// that were so more than a day before `now_ns` (CLOCK_MONOTONIC), of any version. Of what is no

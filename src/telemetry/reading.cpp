@@ -6,7 +6,6 @@
 
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_writer.hpp"
-#include "telemetry/folder.hpp"
 #include "telemetry/latency.hpp"
 #include "telemetry/process.hpp"
 
@@ -69,17 +68,15 @@ Reading read(const std::filesystem::path& path) {
   return reading;
 }
 
-std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots) {
+std::vector<Reading> read_all(const Scope& scope) {
   std::vector<Reading> readings;
-  for (const std::filesystem::path& root : roots) {
-    for (const std::filesystem::path& path : counters_files(root)) {
-      Reading reading = read(path);
-      // One that ended between the listing and the look has removed its file.
-      std::error_code error;
-      const bool is_there = std::filesystem::exists(path, error) || error;
-      if (reading.health == Health::unreadable && !is_there) continue;
-      readings.push_back(std::move(reading));
-    }
+  for (const std::filesystem::path& path : counters_files(scope)) {
+    Reading reading = read(path);
+    // One that ended between the listing and the look has removed its file.
+    std::error_code error;
+    const bool is_there = std::filesystem::exists(path, error) || error;
+    if (reading.health == Health::unreadable && !is_there) continue;
+    readings.push_back(std::move(reading));
   }
   std::ranges::stable_sort(readings, [](const Reading& a, const Reading& b) {
     if (a.health != b.health) return a.health < b.health;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/folder.hpp"
 
 namespace ringkernel::telemetry {
 
@@ -50,9 +51,9 @@ struct Reading {
 /// One that cannot be read says why.
 [[nodiscard]] Reading read(const std::filesystem::path& counters_file);
 
-/// Those below each of the folders: by health, the dead who died last first, the others in order of
+/// Those of the scope: by health, the dead who died last first, the others in order of
 /// their names.
-[[nodiscard]] std::vector<Reading> read_all(const std::vector<std::filesystem::path>& roots);
+[[nodiscard]] std::vector<Reading> read_all(const Scope& scope);
 
 /// False for the parts of the hop `device` that no message has: its clock is unknown, or nothing
 /// was measured yet.

@@ -236,6 +236,12 @@ TEST_P(Rkstat, ShowsWhoRunsFirstAndTheLastThatDiedNext) {
     output = rkstat({"--interval", "0"}).output;
     return std::regex_match(output, std::regex(expected));
   })) << output;
+  const auto of_process = [&](const std::string& pid) { return rkstat({"--pid", pid}); };
+  EXPECT_EQ(of_process(std::to_string(getpid())).exit_code, 0) << "nobody asked for the others";
+  EXPECT_THAT(of_process("3").output, ::testing::StartsWith("runtime 3/1  dead"));
+  EXPECT_EQ(of_process("3").output.find("\nruntime"), std::string::npos);
+  EXPECT_EQ(of_process("77").output, "no runtime of process 77 in '" + root().string() + "'\n");
+  EXPECT_EQ(of_process("x").exit_code, 105) << "CLI11: a value that is out of range";
   EXPECT_THAT(rkstat({"errors"}).output,
               HasSubstr("rkstat: runtime " + last + "/1, 4/1, 3/1, 2/1, 1/1 (dead): the process"));
 }

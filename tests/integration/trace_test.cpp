@@ -16,6 +16,7 @@
 #include "support/terminal.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/counters_writer.hpp"
 #include "telemetry/folder.hpp"
 
 namespace ringkernel::test {
@@ -208,13 +209,14 @@ TEST_P(Trace, TellsOfFilesOfOtherVersions) {
   std::filesystem::permissions(root(), std::filesystem::perms::owner_all);
   std::fstream newer(root() / "1" / "runtime-1.counters", std::ios::binary | std::ios::out);
   const telemetry::CountersFile* const none = nullptr;
-  const auto magic = telemetry::file_magic;
-  const auto version = decltype(none->version){telemetry::file_version + 1};
-  newer.seekp(offsetof(telemetry::CountersFile, magic));
-  newer.write(reinterpret_cast<const char*>(&magic), sizeof magic);
-  newer.seekp(offsetof(telemetry::CountersFile, version));
-  newer.write(reinterpret_cast<const char*>(&version), sizeof version);
-  newer.write(std::string(64, '\0').data(), 64);
+  const auto write = [&](std::size_t offset, auto word) {
+    newer.seekp(static_cast<std::streamoff>(offset));
+    newer.write(reinterpret_cast<const char*>(&word), sizeof word);
+  };
+  write(offsetof(telemetry::CountersFile, magic), telemetry::file_magic);
+  write(offsetof(telemetry::CountersFile, version),
+        decltype(none->version){telemetry::file_version + 1});
+  write(offsetof(telemetry::CountersFile, heartbeat_ns), telemetry::monotonic_ns());
   newer.close();
   const std::string file = (root().parent_path() / "trace.json").string();
   const auto refused = rkstat({"trace", "-o", file, "--for", "0"});
@@ -223,6 +225,9 @@ TEST_P(Trace, TellsOfFilesOfOtherVersions) {
   auto runtime = open_on(GetParam(), often()).value();
   EXPECT_EQ(rkstat({"trace", "-o", file, "--for", "0"}).exit_code, 3) << "the other one is there";
   EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_EQ(
+      rkstat({"trace", "-o", file, "--for", "0", "--pid", std::to_string(getpid())}).exit_code, 0)
+      << "nobody asked for the other one";
 }
 
 TEST_P(Trace, WithoutARuntimeThereIsNone) {

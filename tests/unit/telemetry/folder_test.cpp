@@ -79,23 +79,28 @@ TEST(TelemetryFolder, ListsCountersFilesOnly) {
     for (const char* const name : {"runtime-1.counters", "runtime-1.tmp", "other"})
       std::ofstream(folder.path() / process / name) << "x";
   }
-  EXPECT_THAT(counters_files(folder.path()),
-              ElementsAre(folder.path() / "12" / "runtime-1.counters",
-                          folder.path() / "7" / "runtime-1.counters"));
+  const fs::path of_12 = folder.path() / "12" / "runtime-1.counters";
+  const fs::path of_7 = folder.path() / "7" / "runtime-1.counters";
+  EXPECT_THAT(counters_files(folder.path()), ElementsAre(of_12, of_7));
+  const std::vector<fs::path> roots = {folder.path() / "missing", folder.path()};
+  EXPECT_THAT(counters_files(Scope{roots, ""}), ElementsAre(of_12, of_7));
+  EXPECT_THAT(counters_files(Scope{roots, "7"}), ElementsAre(of_7));
+  EXPECT_THAT(counters_files(Scope{roots, "1"}), IsEmpty());
 }
 
 /// What goes meanwhile, or was never there, is no trouble.
 TEST(TelemetryFolder, TellsWhatCannotBeListed) {
   const TempFolder folder;
-  EXPECT_THAT(unreadable_folders(folder.path() / "missing"), IsEmpty());
+  const auto unreadable = [](const fs::path& root) { return unreadable_folders({{root}, ""}); };
+  EXPECT_THAT(unreadable(folder.path() / "missing"), IsEmpty());
   fs::create_directory(folder.path() / "12");
   const fs::path file = folder.path() / "file";
   std::ofstream(file) << "no folder";
-  EXPECT_THAT(unreadable_folders(folder.path()), IsEmpty()) << "files are nobody's folders";
-  EXPECT_THAT(unreadable_folders(file),
+  EXPECT_THAT(unreadable(folder.path()), IsEmpty()) << "files are nobody's folders";
+  EXPECT_THAT(unreadable(file),
               ElementsAre("'" + file.string() + "' cannot be read: Not a directory"));
   fs::create_symlink("loop", folder.path() / "loop");
-  EXPECT_THAT(unreadable_folders(folder.path() / "loop"), ElementsAre(HasSubstr("cannot be read")));
+  EXPECT_THAT(unreadable(folder.path() / "loop"), ElementsAre(HasSubstr("cannot be read")));
 }
 
 std::uint64_t ns(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
