@@ -15,7 +15,6 @@ namespace {
 Result<std::unique_ptr<telemetry::CountersWriter>> make_file(const std::filesystem::path& root,
                                                              std::chrono::nanoseconds period) {
   RK_TRY(folder, telemetry::make_process_folder(root));
-  telemetry::remove_dead_files(root, telemetry::monotonic_ns());
   return telemetry::CountersWriter::create(folder, period);
 }
 
@@ -23,8 +22,11 @@ Result<std::unique_ptr<telemetry::CountersWriter>> make_file(const std::filesyst
 
 Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
                                                      std::chrono::nanoseconds period) {
+  const std::vector<std::filesystem::path> roots = telemetry::telemetry_roots();
+  for (const std::filesystem::path& root : roots)
+    telemetry::remove_dead_files(root, telemetry::monotonic_ns());
   std::string problems;
-  for (const std::filesystem::path& root : telemetry::telemetry_roots()) {
+  for (const std::filesystem::path& root : roots) {
     auto writer = make_file(root, period);
     if (writer)
       return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(*writer)));

@@ -69,17 +69,19 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   const std::lock_guard lock(folder_mutex);
   mkdir(folder.c_str(), S_IRWXU);  // again, if it has gone with another runtime
   fs::path path = next_path(folder);
+  const auto give_up = [&] {
+    Error error = failure(path, errno);
+    unlink(path.c_str());
+    rmdir(folder.c_str());  // if nothing else is there
+    return error;
+  };
   File file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file) return failure(path, errno);
+  if (!file) return give_up();
   void* memory = MAP_FAILED;
   if (ftruncate(file.get(), sizeof(CountersFile)) == 0 &&
       fill_hole(file.get(), 0, offsetof(CountersFile, errors)))
     memory = mmap(nullptr, sizeof(CountersFile), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (memory == MAP_FAILED) {
-    const int error = errno;
-    unlink(path.c_str());
-    return failure(path, error);
-  }
+  if (memory == MAP_FAILED) return give_up();
   auto& counters = *static_cast<CountersFile*>(memory);  // zeroed: an empty file
   const Process process = this_process();
   const auto unix_time = std::chrono::system_clock::now().time_since_epoch();

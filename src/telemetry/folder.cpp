@@ -24,18 +24,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<void> make_private(const fs::path& folder) {
-  const auto failure = [&](const std::string& why) {
-    return Error(Errc::backend_unavailable, "telemetry: '" + folder.string() + "': " + why);
-  };
-  if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-    return failure(std::generic_category().message(errno));
+/// Why a folder is not this user's alone; empty: it is.
+std::string objection(const fs::path& folder) {
   struct stat what {};
-  if (lstat(folder.c_str(), &what) != 0) return failure(std::generic_category().message(errno));
-  if (!S_ISDIR(what.st_mode)) return failure("not a folder");
-  if (what.st_uid != geteuid()) return failure("another user's");
-  if ((what.st_mode & (S_IRWXG | S_IRWXO)) != 0) return failure("open to other users");
-  return {};
+  if (lstat(folder.c_str(), &what) != 0) return std::generic_category().message(errno);
+  if (!S_ISDIR(what.st_mode)) return "not a folder";
+  if (what.st_uid != geteuid()) return "another user's";
+  if ((what.st_mode & (S_IRWXG | S_IRWXO)) != 0) return "open to other users";
+  return "";
+}
+
+Result<void> make_private(const fs::path& folder) {
+  const bool is_there = mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST;
+  const std::string why = is_there ? objection(folder) : std::generic_category().message(errno);
+  if (why.empty()) return {};
+  return Error(Errc::backend_unavailable, "telemetry: '" + folder.string() + "': " + why);
 }
 
 bool is_counters_file(const fs::path& path) {
@@ -155,6 +158,7 @@ std::vector<std::string> unreadable_folders(const Scope& scope) {
 }
 
 void remove_dead_files(const fs::path& root, std::uint64_t now_ns) {
+  if (!objection(root).empty()) return;
   std::vector<DeadFile> dead;
   for (const fs::path& path : counters_files(root))
     if (auto file = dead_file(path, now_ns)) dead.push_back(std::move(*file));

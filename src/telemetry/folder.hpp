@@ -40,7 +40,7 @@ struct Scope {
 
 /// Removes what processes left behind that ended: all but the 16 that were alive last, and those
 /// that were so more than a day before `now_ns` (CLOCK_MONOTONIC), of any version. Of what is no
-/// counters file, what was made so long ago.
+/// counters file, what was made so long ago. Nothing where `root` is not this user's alone.
 void remove_dead_files(const std::filesystem::path& root, std::uint64_t now_ns);
 
 }  // namespace ringkernel::telemetry

@@ -1,6 +1,8 @@
 // Where the counters file of a runtime comes from and goes to, and the places of kernels in it.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -115,6 +117,8 @@ TEST(TelemetryWithoutAFile, SaysWhyAndTheRuntimeWorks) {
   EXPECT_THAT(runtime.metrics().telemetry_failure,
               ::testing::MatchesRegex("telemetry: '.*/ringkernel': not a folder; "
                                       "telemetry: '/dev/shm/.*': File too large"));
+  EXPECT_FALSE(std::filesystem::exists("/dev/shm/ringkernel-" + std::to_string(geteuid()) + "/" +
+                                       std::to_string(getpid())));
   Kernel kernel = runtime.launch("a", {.program = "echo", .auto_activate = true}).value();
   EXPECT_TRUE(kernel.call(std::vector<std::byte>(8)));
 }
@@ -125,6 +129,19 @@ TEST_P(TelemetryFile, GoesToSharedMemoryWhereItsFolderCannotBeMade) {
   auto runtime = open_on(GetParam(), often()).value();
   EXPECT_THAT(runtime.metrics().telemetry_file, ::testing::StartsWith("/dev/shm/ringkernel-"));
   EXPECT_EQ(runtime.metrics().telemetry_failure, "");
+}
+
+/// In the folder of services with another environment, too: whoever looks, looks there.
+TEST_P(TelemetryFile, TidiesUpWhereverTheUserHasFiles) {
+  const std::filesystem::path shared = "/dev/shm/ringkernel-" + std::to_string(geteuid());
+  const std::filesystem::path abandoned = shared / "99999999" / "runtime-1.counters";
+  mkdir(shared.c_str(), S_IRWXU);
+  std::filesystem::create_directories(abandoned.parent_path());
+  std::ofstream(abandoned) << "x";
+  std::filesystem::last_write_time(abandoned, std::filesystem::file_time_type::clock::now() - 25h);
+  auto runtime = open_on(GetParam(), often()).value();
+  EXPECT_THAT(runtime.metrics().telemetry_file, ::testing::StartsWith(root().string()));
+  EXPECT_FALSE(std::filesystem::exists(abandoned.parent_path()));
 }
 
 TEST_P(TelemetryFile, APeriodOutOfRangeIsRefused) {
