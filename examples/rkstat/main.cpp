@@ -190,9 +190,10 @@ int record_trace(const View& view, const Scope& scope) {
     if (exit_code == 0) rkstat::tell(rkstat::no_runtime_text(scope));
     return exit_code == 0 ? 2 : exit_code;
   }
-  if (!rkstat::print(fmt::format("{} events of {} runtimes in '{}'; {} came too fast to be kept\n",
-                                 recorder.events(), recorder.runtimes(), view.trace_file,
-                                 recorder.missed())))
+  if (!rkstat::print(fmt::format("{} of {} in '{}'; {} came too fast to be kept\n",
+                                 rkstat::count_text(recorder.events(), "event"),
+                                 rkstat::count_text(recorder.runtimes(), "runtime"),
+                                 view.trace_file, recorder.missed())))
     return rkstat::output_failed();
   rkstat::Readings last = look(view, scope);
   if (!last.empty()) exit_code = std::max(exit_code, telemetry::exit_code(last));

@@ -50,18 +50,20 @@ void append_state(std::string& text, const Reading& reading, const Reading* befo
   if (reading.runtime) {
     const rk::RuntimeMetrics& of = reading.runtime->metrics;
     text += fmt::format("  {}, {}, {}\n", of.device, of.backend, of.transfer);
-    text += fmt::format("  {} kernels, {} executors, {} slices; {} tensors, {}\n", of.kernels,
-                        of.executors, of.slices, of.tensors, bytes_text(of.tensor_bytes));
+    text += fmt::format("  {}, {}, {}; {}, {}\n", count_text(of.kernels, "kernel"),
+                        count_text(of.executors, "executor"), count_text(of.slices, "slice"),
+                        count_text(of.tensors, "tensor"), bytes_text(of.tensor_bytes));
     text += fmt::format("  arena {}, {} free, {} of it in one piece\n", bytes_text(of.arena_bytes),
                         bytes_text(of.arena_free_bytes), bytes_text(of.arena_largest_free_bytes));
   }
   if (!reading.kernels.empty()) append_kernels(text, reading, before);
   if (reading.runtime && reading.runtime->metrics.errors != 0)
-    text += fmt::format("  {} errors of {} kinds: rkstat errors\n", reading.runtime->metrics.errors,
-                        reading.errors.size());
+    text += fmt::format("  {} of {}: rkstat errors\n",
+                        count_text(reading.runtime->metrics.errors, "error"),
+                        count_text(reading.errors.size(), "kind"));
   if (reading.kernels_missing != 0)
-    text +=
-        fmt::format("  and {} kernels that found no place in the file\n", reading.kernels_missing);
+    text += fmt::format("  and {} without a place in the file\n",
+                        count_text(reading.kernels_missing, "kernel"));
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 
 namespace rkstat {
 
+/// "1 kernel", "2 kernels".
+[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 /// Binary multiples, two or three digits.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 /// "850 ns", "12.3 us", "4.56 s", "2.1 h".

@@ -166,9 +166,9 @@ class Screen {
   }
 
   void add_title() {
-    std::string title =
-        fmt::format("rkstat top   {} runtimes, {} kernels, {:.0f} messages/s", model_.now().size(),
-                    model_.kernels(), model_.messages_per_second());
+    std::string title = fmt::format(
+        "rkstat top   {}, {}, {:.0f} messages/s", count_text(model_.now().size(), "runtime"),
+        count_text(model_.kernels(), "kernel"), model_.messages_per_second());
     const auto is_sorted_by = [this](const ColumnKind& column) {
       return column.column == model_.sorted_by();
     };

@@ -74,7 +74,7 @@ TEST_P(Top, ShowsWhatTheCountersSay) {
              terminal->display().lines().back().find("q quit") != std::string::npos;
     })) << terminal->display().text();
     const std::vector<std::string> lines = terminal->display().lines();
-    EXPECT_THAT(lines[0], HasSubstr("1 runtimes, 2 kernels"));
+    EXPECT_THAT(lines[0], HasSubstr("1 runtime, 2 kernels"));
     EXPECT_THAT(lines[1], HasSubstr("running, " + std::string(GetParam())));
     EXPECT_THAT(lines.back(), HasSubstr("q quit"));
     EXPECT_THAT(terminal->display().complaints(), IsEmpty());
@@ -89,7 +89,7 @@ TEST_P(Top, QuitsAndLeavesTheTerminalAsItWas) {
   for (const std::string by : {"q", "SIGTERM", "SIGHUP", "\x03"}) {
     const auto terminal = top();
     const termios before = terminal->modes_before();
-    ASSERT_TRUE(terminal->await_text("1 runtimes"));
+    ASSERT_TRUE(terminal->await_text("1 runtime"));
     EXPECT_TRUE(terminal->display().is_alternate());
     EXPECT_NE(terminal->modes().c_lflag, before.c_lflag);
     if (by == "SIGTERM" || by == "SIGHUP")
