@@ -12,7 +12,7 @@ namespace {
 const std::vector<std::string_view> vadd1k_baselines = {"plain_opencl_vadd1k",
                                                         "plain_opencl_vadd1k_basic"};
 
-const std::vector<Figure> roundtrip = {
+const std::vector<Figure> figures_of_roundtrip = {
     {"call_add16_p50_us", "us", Better::lower, 1.0, "call_add16"},
     {"call_add16_vs_plain_opencl", "x", Better::higher, 20, "call_add16", {"plain_opencl_add16"}},
     {"call_add16_vs_basic", "x", Better::higher, 3, "call_add16", {"plain_opencl_add16_basic"}},
@@ -27,7 +27,7 @@ const std::vector<Figure> roundtrip = {
     {"launch_activate_p50_us", "us", Better::lower, 50, "launch_activate"},
 };
 
-const std::vector<Figure> graph = {
+const std::vector<Figure> figures_of_graph = {
     {"graph20_vs_launches", "x", Better::higher, 30, "graph20", {"plain_opencl_launches20"}},
     {"graph20_vs_messages", "x", Better::higher, 1, "graph20", {"messages20"}},
     {"graph_op_overhead_ns", "ns", Better::lower, 150, "graph_op_overhead"},
@@ -79,9 +79,9 @@ std::string render_row(const Figure& figure, const Rounds& rounds) {
 
 }  // namespace
 
-std::span<const Figure> roundtrip_figures() { return roundtrip; }
+std::span<const Figure> roundtrip_figures() { return figures_of_roundtrip; }
 
-std::span<const Figure> graph_figures() { return graph; }
+std::span<const Figure> graph_figures() { return figures_of_graph; }
 
 std::vector<std::string_view> cases_of(std::span<const Figure> chosen) {
   std::vector<std::string_view> names;

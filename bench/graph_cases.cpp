@@ -14,8 +14,8 @@ namespace {
 
 namespace rk = ringkernel;
 
-constexpr std::size_t count = 16;
-using Values = std::array<float, count>;
+constexpr std::size_t chain_width = 16;
+using Values = std::array<float, chain_width>;
 
 /// The op `i` of the chain on `x`; `c` and `d` are what it adds and multiplies.
 rk::Request op(std::size_t i, const rk::TensorView& x, const rk::TensorView& c,
@@ -31,7 +31,7 @@ struct Chain {
   Values x{}, c{}, d{};
 
   Chain() {
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < chain_width; ++i) {
       x[i] = static_cast<float>(i) - 8;
       c[i] = 0.5f + static_cast<float>(i);
       d[i] = 1.0f / static_cast<float>(i + 2);
@@ -39,16 +39,17 @@ struct Chain {
   }
   void vary() { x[0] = x[0] > 1000 ? 0 : x[0] + 1; }
   void check(std::span<const float> result, std::size_t ops) const {
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < chain_width; ++i) {
       float value = x[i];
       for (std::size_t step = 0; step < ops; ++step)
         value = step % 3 == 0 ? value + c[i] : step % 3 == 1 ? std::max(value, 0.0f) : value * d[i];
-      if (result.size() != count || result[i] != value) throw std::runtime_error("wrong result");
+      if (result.size() != chain_width || result[i] != value)
+        throw std::runtime_error("wrong result");
     }
   }
 };
 
-rk::RingKernelRuntime open_runtime() {
+rk::RingKernelRuntime open_graph_runtime() {
   return rk::RingKernelRuntime::builder()
       .backend("opencl")
       .options(rk::RuntimeOptions::low_latency())
@@ -61,7 +62,7 @@ using Compile = rk::CompiledFunction (*)(rk::RingKernelRuntime&, const Chain&, s
 
 rk::CompiledFunction compile(rk::RingKernelRuntime& runtime, const Chain& chain, std::size_t ops) {
   rk::Graph graph("chain" + std::to_string(ops));
-  rk::Graph::Value value = graph.input({rk::DType::f32, {count}});
+  rk::Graph::Value value = graph.input({rk::DType::f32, {chain_width}});
   const auto c = graph.constant(chain.c), d = graph.constant(chain.d);
   for (std::size_t i = 0; i < ops; ++i) value = graph.add(op(i, value, c, d));
   graph.output(value);
@@ -82,7 +83,7 @@ double timed_execute(const rk::CompiledFunction& function, Chain& chain, std::si
 rk::CompiledFunction compile_apart(rk::RingKernelRuntime& runtime, const Chain& chain,
                                    std::size_t ops) {
   rk::Graph graph("apart" + std::to_string(ops));
-  rk::Graph::Value before = graph.input({rk::DType::f32, {count}});
+  rk::Graph::Value before = graph.input({rk::DType::f32, {chain_width}});
   rk::Graph::Value value = graph.add(rk::ops::add(before, graph.constant(chain.c)));
   for (std::size_t i = 1; i < ops; ++i)
     before = std::exchange(value, graph.add(rk::ops::sub(value, before)));
@@ -95,7 +96,7 @@ double timed_apart(const rk::CompiledFunction& function, Chain& chain, std::size
   const Stopwatch watch;
   const rk::Result<rk::FunctionResult> result = function.execute(chain.x);
   const double us = watch.us();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < chain_width; ++i) {
     float before = chain.x[i];
     float value = before + chain.c[i];
     for (std::size_t step = 1; step < ops; ++step) before = std::exchange(value, value - before);
@@ -107,7 +108,7 @@ double timed_apart(const rk::CompiledFunction& function, Chain& chain, std::size
 /// What an op more costs, its arithmetic on 16 numbers included: nanoseconds.
 Measurement cost_of_an_op(Compile compile_chain,
                           double (*timed)(const rk::CompiledFunction&, Chain&, std::size_t)) {
-  rk::RingKernelRuntime runtime = open_runtime();
+  rk::RingKernelRuntime runtime = open_graph_runtime();
   Chain chain;
   const rk::CompiledFunction one = compile_chain(runtime, chain, 1);
   const rk::CompiledFunction many = compile_chain(runtime, chain, 61);
@@ -130,7 +131,7 @@ struct LargeChain {
   static constexpr std::uint32_t elements = 1u << 20;
   static constexpr std::size_t ops = 12;
 
-  rk::RingKernelRuntime runtime = open_runtime();
+  rk::RingKernelRuntime runtime = open_graph_runtime();
   std::vector<float> start;
   std::array<float, 1> c{0.25f}, d{0.5f};
   rk::CompiledFunction function;
@@ -178,7 +179,7 @@ struct LargeChain {
 }  // namespace
 
 Measurement graph20() {
-  rk::RingKernelRuntime runtime = open_runtime();
+  rk::RingKernelRuntime runtime = open_graph_runtime();
   Chain chain;
   const rk::CompiledFunction function = compile(runtime, chain, 20);
   Latencies latencies;
@@ -188,12 +189,12 @@ Measurement graph20() {
 
 /// Nothing but the input and the last result travels; the messages are not waited for one by one.
 Measurement messages20() {
-  rk::RingKernelRuntime runtime = open_runtime();
+  rk::RingKernelRuntime runtime = open_graph_runtime();
   rk::KernelOptions options = rk::KernelOptions::low_latency();
   options.auto_activate = true;
   rk::Kernel kernel = runtime.launch("chain", options).value();
   Chain chain;
-  const auto resident = [&] { return runtime.allocate({rk::DType::f32, {count}}).value(); };
+  const auto resident = [&] { return runtime.allocate({rk::DType::f32, {chain_width}}).value(); };
   const rk::Tensor c = resident(), d = resident(), value = resident();
   rk::Tensor(c).write(chain.c).value();
   rk::Tensor(d).write(chain.d).value();
@@ -224,9 +225,9 @@ Measurement messages_large() { return LargeChain().measure(&LargeChain::by_messa
 
 /// A hit: a key of a kilobyte, the shapes of one input.
 Measurement get_or_compile_hit() {
-  rk::RingKernelRuntime runtime = open_runtime();
+  rk::RingKernelRuntime runtime = open_graph_runtime();
   const std::string content(1024, 'x');
-  const rk::TensorDesc input{rk::DType::f32, {count}};
+  const rk::TensorDesc input{rk::DType::f32, {chain_width}};
   Chain chain;
   const auto get = [&] {
     return runtime.get_or_compile(content, {&input, 1}, [&] {

@@ -27,9 +27,9 @@ constexpr microseconds pace = 1ms;
 constexpr std::size_t programs = 8;
 
 /// A runtime with one program and one ring kernel, and a call whose result is checked.
-class Service {
+class IdleService {
  public:
-  explicit Service(const rk::RuntimeOptions& options)
+  explicit IdleService(const rk::RuntimeOptions& options)
       : runtime_(
             rk::RingKernelRuntime::builder().backend("opencl").options(options).build().value()),
         kernel_(runtime_.launch("adder", {.auto_activate = true}).value()) {}
@@ -54,7 +54,7 @@ class Service {
 
 /// The first call after the executor has left, which a further slice proves.
 Measurement wake_after(microseconds park_after) {
-  Service service({.park_after = park_after});
+  IdleService service({.park_after = park_after});
   Latencies latencies({.warm_up = 100ms, .duration = 20s, .samples_max = 200});
   while (latencies.more()) {
     std::this_thread::sleep_for(2 * park_after + 2ms);
@@ -67,7 +67,7 @@ Measurement wake_after(microseconds park_after) {
 
 /// A call every millisecond: whether the executor is still there depends on park_after.
 Measurement paced(microseconds park_after) {
-  Service service({.park_after = park_after});
+  IdleService service({.park_after = park_after});
   Latencies latencies({.warm_up = 100ms, .duration = 2s});
   while (latencies.more()) {
     std::this_thread::sleep_for(pace);
@@ -78,7 +78,7 @@ Measurement paced(microseconds park_after) {
 
 /// What that costs the whole process, in percent of one core.
 Measurement paced_cpu(microseconds park_after) {
-  Service service({.park_after = park_after});
+  IdleService service({.park_after = park_after});
   for (int i = 0; i < 100; ++i) service.call_us();
   const Stopwatch watch;
   const double start_s = cpu_seconds();
@@ -94,8 +94,8 @@ void keep_all_resident() {
   setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(programs + 1).c_str(), 1);
 }
 
-std::vector<Service> busy_services(microseconds spin_for) {
-  std::vector<Service> services;
+std::vector<IdleService> busy_services(microseconds spin_for) {
+  std::vector<IdleService> services;
   for (std::size_t i = 0; i < programs; ++i)
     services.emplace_back(rk::RuntimeOptions{.arena_bytes = 8 << 20, .spin_for = spin_for});
   return services;
@@ -103,16 +103,16 @@ std::vector<Service> busy_services(microseconds spin_for) {
 
 /// One caller, who asks each program in turn: every executor idles seven times out of eight.
 Measurement busy_turns(microseconds spin_for) {
-  std::vector<Service> services = busy_services(spin_for);
+  std::vector<IdleService> services = busy_services(spin_for);
   Latencies latencies;
   while (latencies.more())
-    for (Service& service : services) latencies.add(service.call_us());
+    for (IdleService& service : services) latencies.add(service.call_us());
   return latencies.result();
 }
 
 /// A caller for each program, all at the same time. The samples are those of the first.
 Measurement busy_callers(microseconds spin_for) {
-  std::vector<Service> services = busy_services(spin_for);
+  std::vector<IdleService> services = busy_services(spin_for);
   std::atomic<bool> stop = false;
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < programs; ++i)
@@ -130,7 +130,7 @@ std::string text_of(microseconds time) {
   return time < 1ms ? std::to_string(time.count()) + "us" : std::to_string(time / 1ms) + "ms";
 }
 
-std::vector<Case> make_cases() {
+std::vector<Case> make_idle_cases() {
   std::vector<Case> cases;
   for (const microseconds park_after : park_afters) {
     const std::string text = text_of(park_after);
@@ -154,7 +154,7 @@ std::vector<Case> make_cases() {
   return cases;
 }
 
-std::vector<Figure> make_figures() {
+std::vector<Figure> make_idle_figures() {
   std::vector<Figure> figures;
   for (const Case& one : idle_cases())
     figures.push_back({keep(std::string(one.name) + (one.unit == "%" ? "_percent" : "_p50_us")),
@@ -165,12 +165,12 @@ std::vector<Figure> make_figures() {
 }  // namespace
 
 std::span<const Case> idle_cases() {
-  static const std::vector<Case> cases = make_cases();
+  static const std::vector<Case> cases = make_idle_cases();
   return cases;
 }
 
 std::span<const Figure> idle_figures() {
-  static const std::vector<Figure> figures = make_figures();
+  static const std::vector<Figure> figures = make_idle_figures();
   return figures;
 }
 

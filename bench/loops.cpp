@@ -87,3 +87,5 @@ RK_EVERY_LEVEL void loop_gather(const float* __restrict x, std::span<const std::
 }
 
 }  // namespace bench
+
+#undef RK_EVERY_LEVEL

@@ -20,9 +20,9 @@ kernel void add(global const float* operands, global float* sum) {
 })";
 
 /// One addition of `count` floats: its buffers, its kernel with arguments set, its host memory.
-class Addition {
+class PlainAddition {
  public:
-  Addition(const Session& session, std::size_t count)
+  PlainAddition(const Session& session, std::size_t count)
       : queue_(session.queue()),
         kernel_(session.kernel("add")),
         operand_buffer_(session.buffer(2 * count * sizeof(float))),
@@ -85,7 +85,7 @@ kernel void answer(global atomic_uint* request, global atomic_uint* reply) {
 
 Measurement plain_add16() {
   const Session session(add_source);
-  Addition addition(session, 16);
+  PlainAddition addition(session, 16);
   Latencies latencies;
   while (latencies.more()) {
     const Stopwatch watch;
@@ -140,12 +140,12 @@ Measurement plain_launches20() {
 Measurement plain_vadd1k_pipelined() {
   constexpr std::size_t batch_size = 32;
   const Session session(add_source);
-  std::array<std::vector<Addition>, 2> batches;
+  std::array<std::vector<PlainAddition>, 2> batches;
   std::array<cl_event, 2> done{};
   for (auto& batch : batches)
     for (std::size_t i = 0; i < batch_size; ++i) batch.emplace_back(session, 256);
   const auto start = [&](std::size_t which) {
-    for (Addition& addition : batches[which]) addition.enqueue(false);
+    for (PlainAddition& addition : batches[which]) addition.enqueue(false);
     check(clEnqueueMarkerWithWaitList(session.queue(), 0, nullptr, &done[which]),
           "clEnqueueMarker");
     check(clFlush(session.queue()), "clFlush");
@@ -153,7 +153,7 @@ Measurement plain_vadd1k_pipelined() {
   const auto finish = [&](std::size_t which) {
     check(clWaitForEvents(1, &done[which]), "clWaitForEvents");
     clReleaseEvent(done[which]);
-    for (Addition& addition : batches[which]) addition.check_and_vary();
+    for (PlainAddition& addition : batches[which]) addition.check_and_vary();
   };
   start(0);
   start(1);

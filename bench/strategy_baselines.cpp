@@ -51,12 +51,6 @@ void read(cl_command_queue queue, const Buffer& from, std::size_t offset, void* 
         "clEnqueueReadBuffer");
 }
 
-/// The number at both ends, which is what our side looks at.
-void stamp(std::span<std::byte> message, std::uint64_t number) {
-  std::memcpy(message.data(), &number, sizeof number);
-  std::memcpy(message.last(sizeof number).data(), &number, sizeof number);
-}
-
 bool is_stamped(std::span<const std::byte> message, std::uint64_t number) {
   return std::memcmp(message.data(), &number, sizeof number) == 0 &&
          std::memcmp(message.last(sizeof number).data(), &number, sizeof number) == 0;

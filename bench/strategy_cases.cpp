@@ -12,7 +12,7 @@ std::string_view case_name(std::string_view who, std::string_view what, const Pa
   return keep(std::string(who) + std::string(what) + std::string(payload.name));
 }
 
-std::vector<Case> make_cases() {
+std::vector<Case> make_strategy_cases() {
   std::vector<Case> cases;
   for (const Payload& payload : payloads) {
     const std::size_t bytes = payload.bytes;
@@ -43,7 +43,7 @@ Figure shown(std::string_view measured, std::vector<std::string_view> baselines)
           std::move(baselines)};
 }
 
-std::vector<Figure> make_figures() {
+std::vector<Figure> make_strategy_figures() {
   std::vector<Figure> figures = {
       {"dma_rtt_vs_handwritten", "x", Better::higher, 0.77, "dma_rtt_64b", {"handwritten_rtt_64b"}},
       {"sliced_rtt_vs_plain",
@@ -79,12 +79,12 @@ std::vector<Figure> make_figures() {
 }  // namespace
 
 std::span<const Case> strategy_cases() {
-  static const std::vector<Case> cases = make_cases();
+  static const std::vector<Case> cases = make_strategy_cases();
   return cases;
 }
 
 std::span<const Figure> strategy_figures() {
-  static const std::vector<Figure> figures = make_figures();
+  static const std::vector<Figure> figures = make_strategy_figures();
   return figures;
 }
 

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,12 @@ inline constexpr std::size_t batch_messages = 64;
 /// There are many cases, and few of the machine's minutes are quiet.
 inline constexpr SamplingLimits strategy_limits{.warm_up = std::chrono::milliseconds(150),
                                                 .duration = std::chrono::milliseconds(500)};
+
+/// Writes the number at both ends of the message, which is what both sides look at.
+inline void stamp(std::span<std::byte> message, std::uint64_t number) {
+  std::memcpy(message.data(), &number, sizeof number);
+  std::memcpy(message.last(sizeof number).data(), &number, sizeof number);
+}
 
 /// `WHO_rtt_PAYLOAD` in us, `WHO_batch64_PAYLOAD` in M/s. Who: `strategies`, `plain_opencl`, and
 /// of round trips `handwritten`.

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 /// Asked for in the environment as well, which is read before a driver has been chosen: PoCL then
 /// gets no threads that `sliced` has no use for.
-rk::RingKernelRuntime open_runtime(rk::RuntimeOptions options, std::string_view strategy) {
+rk::RingKernelRuntime open_with_strategy(rk::RuntimeOptions options, std::string_view strategy) {
   setenv("RINGKERNEL_TRANSFER", std::string(strategy).c_str(), 1);
   options.transfer = strategy == "zero_copy" ? rk::Transfer::zero_copy
                      : strategy == "dma"     ? rk::Transfer::dma
@@ -38,22 +38,18 @@ rk::Kernel launch_echo(rk::RingKernelRuntime& runtime, std::size_t bytes) {
 /// Some of the bytes: a look at all of them would leave the caches in another state.
 void check_echo(const rk::Reply& reply, std::span<const std::byte> message) {
   const auto bytes = reply.bytes();
-  constexpr std::size_t stamp = sizeof(std::uint64_t);
-  if (bytes.size() != message.size() || std::memcmp(bytes.data(), message.data(), stamp) != 0 ||
-      std::memcmp(bytes.last(stamp).data(), message.last(stamp).data(), stamp) != 0)
+  constexpr std::size_t stamp_bytes = sizeof(std::uint64_t);
+  if (bytes.size() != message.size() ||
+      std::memcmp(bytes.data(), message.data(), stamp_bytes) != 0 ||
+      std::memcmp(bytes.last(stamp_bytes).data(), message.last(stamp_bytes).data(), stamp_bytes) !=
+          0)
     throw std::runtime_error("the echo differs");
-}
-
-/// Numbers at both ends.
-void stamp(std::span<std::byte> message, std::uint64_t number) {
-  std::memcpy(message.data(), &number, sizeof number);
-  std::memcpy(message.last(sizeof number).data(), &number, sizeof number);
 }
 
 }  // namespace
 
 Measurement strategy_round_trip(std::string_view strategy, std::size_t bytes) {
-  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::low_latency(), strategy);
+  rk::RingKernelRuntime runtime = open_with_strategy(rk::RuntimeOptions::low_latency(), strategy);
   rk::Kernel kernel = launch_echo(runtime, bytes);
   std::vector<std::byte> message(bytes);
   Latencies latencies(strategy_limits);
@@ -68,7 +64,8 @@ Measurement strategy_round_trip(std::string_view strategy, std::size_t bytes) {
 }
 
 Measurement strategy_batch(std::string_view strategy, std::size_t bytes) {
-  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::high_throughput(), strategy);
+  rk::RingKernelRuntime runtime =
+      open_with_strategy(rk::RuntimeOptions::high_throughput(), strategy);
   rk::Kernel kernel = launch_echo(runtime, bytes);
   std::vector<std::vector<std::byte>> messages(batch_messages, std::vector<std::byte>(bytes));
   const std::vector<rk::Bytes> views(messages.begin(), messages.end());

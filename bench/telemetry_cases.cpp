@@ -31,10 +31,11 @@ constexpr std::size_t batch = 64;
 constexpr int readers = 10;
 
 /// A runtime with one ring kernel that echoes.
-class Service {
+class EchoService {
  public:
-  explicit Service(bool telemetry, std::uint32_t sampling = rk::RuntimeOptions().latency_sampling,
-                   const char* backend = "opencl")
+  explicit EchoService(bool telemetry,
+                       std::uint32_t sampling = rk::RuntimeOptions().latency_sampling,
+                       const char* backend = "opencl")
       : runtime_(rk::RingKernelRuntime::builder()
                      .backend(backend)
                      .options({.arena_bytes = 8 << 20,
@@ -99,20 +100,20 @@ double percent_lost(double with, double without) { return (1 - with / without) *
 double ns_more(double with, double without) { return (1 / with - 1 / without) * 1e3; }
 
 Measurement overhead() {
-  Service with(true), without(false);
+  EchoService with(true), without(false);
   return paired([&] { return rate_of([&] { with.pipeline(); }); },
                 [&] { return rate_of([&] { without.pipeline(); }); }, percent_lost);
 }
 
 Measurement call_cost() {
-  Service with(true), without(false);
+  EchoService with(true), without(false);
   return paired([&] { return rate_of([&] { with.call(); }); },
                 [&] { return rate_of([&] { without.call(); }); }, ns_more);
 }
 
 /// What one message pays whose times are taken, in a pipeline.
 Measurement sample_cost() {
-  Service with(true, 1), without(true, 0);
+  EchoService with(true, 1), without(true, 0);
   return paired([&] { return rate_of([&] { with.pipeline(); }) * batch; },
                 [&] { return rate_of([&] { without.pipeline(); }) * batch; }, ns_more);
 }
@@ -158,13 +159,13 @@ class Readers {
 
 /// What keeps a service as busy as it can be: on a CPU device both cores of a small machine, where
 /// the device is at work on the one and its user on the other.
-void load_device(Service& service) { service.pipeline(); }
+void load_device(EchoService& service) { service.pipeline(); }
 /// One core: natively a caller runs the device's part itself. The others are free for readers.
-void load_caller(Service& service) { service.call(); }
+void load_caller(EchoService& service) { service.call(); }
 
 /// Throughput beside ten threads that do one thing or the other.
 template <class Load>
-Measurement lost_beside_threads(Service service, Load&& load, Wakes with, Wakes without) {
+Measurement lost_beside_threads(EchoService service, Load&& load, Wakes with, Wakes without) {
   Readers beside(service.file());
   const auto measure = [&](Wakes what) {
     beside.change_to(what);
@@ -178,7 +179,7 @@ Measurement lost_beside_threads(Service service, Load&& load, Wakes with, Wakes 
 
 /// Snapshots that each of them gets in a second of full load.
 template <class Load>
-Measurement snapshot_rate(Service service, Load&& load) {
+Measurement snapshot_rate(EchoService service, Load&& load) {
   constexpr double sample_us = 200'000;
   Readers beside(service.file());
   beside.change_to(Wakes::to_read);
@@ -193,8 +194,10 @@ Measurement snapshot_rate(Service service, Load&& load) {
   return summarize(std::move(samples), Better::higher);
 }
 
-Service on_device() { return Service(true); }
-Service on_caller() { return Service(true, rk::RuntimeOptions().latency_sampling, "native"); }
+EchoService on_device() { return EchoService(true); }
+EchoService on_caller() {
+  return EchoService(true, rk::RuntimeOptions().latency_sampling, "native");
+}
 
 Measurement readers_overhead() {
   return lost_beside_threads(on_device(), load_device, Wakes::to_read, Wakes::never);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bridge/atomic.hpp"
 #include "foundation/align.hpp"
 #include "foundation/assert.hpp"
 #include "ringkernel/protocol/version.h"
@@ -37,11 +38,6 @@ struct Region {
     return align_up<std::uint64_t>(offset, RK_LINE_BYTES);
   }
 };
-
-template <class T>
-std::atomic_ref<T> atomic(T& word) noexcept {
-  return std::atomic_ref<T>(word);
-}
 
 /// As rk_core: from 1.
 std::uint32_t this_core() noexcept { return static_cast<std::uint32_t>(sched_getcpu()) + 1; }

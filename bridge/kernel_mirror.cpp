@@ -4,16 +4,12 @@
 #include <atomic>
 #include <cstring>
 
+#include "bridge/atomic.hpp"
 #include "bridge/fence.hpp"
 #include "ringkernel/error.hpp"
 
 namespace ringkernel::bridge {
 namespace {
-
-template <class T>
-std::atomic_ref<T> atomic(T& word) noexcept {
-  return std::atomic_ref<T>(word);
-}
 
 constexpr std::uint64_t input_position = RK_OFFSETOF(rk_ring, producer.position);
 constexpr std::uint64_t output_position = RK_OFFSETOF(rk_ring, producer.position);

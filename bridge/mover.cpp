@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "bridge/atomic.hpp"
 #include "bridge/fence.hpp"
 #include "foundation/assert.hpp"
 
@@ -35,11 +36,6 @@ constexpr IdleLimits idle_limits{.spins_max = 16, .yields_max = 16};
 /// More would amortise nothing, and a slice does not know what its next record takes.
 constexpr std::uint32_t slice_records_most = 256;
 constexpr std::uint64_t telemetry_patience_ns = 100'000'000;
-
-template <class T>
-std::atomic_ref<T> atomic(T& word) noexcept {
-  return std::atomic_ref<T>(word);
-}
 
 std::uint32_t next_epoch(std::uint32_t epoch) noexcept { return epoch + 1 != 0 ? epoch + 1 : 1; }
 

@@ -23,8 +23,8 @@ struct MindTensorObject {
   TensorDesc desc;  // also then
 };
 
-using Runtimes = Handles<mind_runtime_t, MindObject>;
-using Tensors = Handles<mind_tensor_t, MindTensorObject>;
+using MindRuntimes = Handles<mind_runtime_t, MindObject>;
+using MindTensors = Handles<mind_tensor_t, MindTensorObject>;
 
 /// What a code of the specification is in the coarse status of the published API.
 mind_status_t to_status(int code) noexcept {
@@ -80,13 +80,13 @@ Result<void> open(mind_device_t device, const mind_runtime_options_t* given,
                         device == MIND_DEVICE_CPU ? BackendTarget::cpu : BackendTarget::gpu, mind));
     object->runtime.emplace(std::move(runtime));
   }
-  *out_rt = Runtimes::table().add(std::move(object));
+  *out_rt = MindRuntimes::table().add(std::move(object));
   return {};
 }
 
 Result<void> allocate(const mind_runtime_t* rt, mind_dtype_t dtype, const std::int64_t* shape,
                       std::size_t rank, mind_tensor_t** out_tensor) {
-  RK_TRY(runtime, Runtimes::table().find(rt, "rt"));
+  RK_TRY(runtime, MindRuntimes::table().find(rt, "rt"));
   if (out_tensor == nullptr) return null_argument("out_tensor");
   if (shape == nullptr && rank != 0) return null_argument("shape");
   RK_TRY(type, to_dtype(dtype));
@@ -101,7 +101,7 @@ Result<void> allocate(const mind_runtime_t* rt, mind_dtype_t dtype, const std::i
     RK_TRY(allocated, runtime->runtime->allocate(tensor->desc));
     tensor->tensor = allocated;
   }
-  *out_tensor = Tensors::table().add(std::move(tensor));
+  *out_tensor = MindTensors::table().add(std::move(tensor));
   return {};
 }
 
@@ -112,8 +112,8 @@ struct Found {
 
 /// The two, which belong together.
 Result<Found> find(const mind_runtime_t* rt, const mind_tensor_t* handle) {
-  RK_TRY(runtime, Runtimes::table().find(rt, "rt"));
-  RK_TRY(tensor, Tensors::table().find(handle, "tensor"));
+  RK_TRY(runtime, MindRuntimes::table().find(rt, "rt"));
+  RK_TRY(tensor, MindTensors::table().find(handle, "tensor"));
   if (tensor->owner != runtime)
     return Error(Errc::tensor_not_found, "the tensor belongs to another runtime");
   return Found{runtime, tensor};
@@ -167,7 +167,7 @@ Result<std::vector<Tensor>> find_all(const std::shared_ptr<MindObject>& runtime,
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string which = std::string(what) + "[" + std::to_string(i) + "]";
-    RK_TRY(tensor, Tensors::table().find(handles[i], which.c_str()));
+    RK_TRY(tensor, MindTensors::table().find(handles[i], which.c_str()));
     if (tensor->owner != runtime)
       return Error(Errc::tensor_not_found, which + " belongs to another runtime");
     tensors.push_back(tensor->tensor);
@@ -198,7 +198,7 @@ std::string with_attributes(const OpCall& call) {
 
 mind_status_t run(const OpCall& call, bool wait) noexcept {
   return guarded_status([&]() -> Result<void> {
-    RK_TRY(runtime, Runtimes::table().find(call.rt, "rt"));
+    RK_TRY(runtime, MindRuntimes::table().find(call.rt, "rt"));
     if (call.name == nullptr) return null_argument("op_name");
     RK_TRY(inputs, find_all(runtime, call.inputs, call.input_count, inputs_max, "inputs"));
     RK_TRY(outputs, find_all(runtime, call.outputs, call.output_count, 1, "outputs"));
@@ -229,8 +229,8 @@ mind_status_t mind_runtime_open(mind_device_t device, const mind_runtime_options
 void mind_runtime_free(mind_runtime_t* rt) {
   (void)guarded([&]() -> Result<void> {
     if (rt == nullptr) return {};
-    RK_TRY(runtime, Runtimes::table().remove(rt, "rt"));
-    Tensors::table().remove_if(
+    RK_TRY(runtime, MindRuntimes::table().remove(rt, "rt"));
+    MindTensors::table().remove_if(
         [&](const MindTensorObject& tensor) { return tensor.owner == runtime; });
     return {};
   });
@@ -245,7 +245,7 @@ void mind_tensor_free(mind_runtime_t* rt, mind_tensor_t* tensor) {
   (void)guarded([&]() -> Result<void> {
     if (tensor == nullptr) return {};
     RK_TRY_VOID(find(rt, tensor));
-    RK_TRY_VOID(Tensors::table().remove(tensor, "tensor"));
+    RK_TRY_VOID(MindTensors::table().remove(tensor, "tensor"));
     return {};
   });
 }
@@ -295,14 +295,14 @@ mind_status_t mind_runtime_run_op_async(mind_runtime_t* rt, const char* op_name,
 
 mind_status_t mind_runtime_synchronize(mind_runtime_t* rt) {
   return guarded_status([&]() -> Result<void> {
-    RK_TRY(runtime, Runtimes::table().find(rt, "rt"));
+    RK_TRY(runtime, MindRuntimes::table().find(rt, "rt"));
     return runtime->runtime ? runtime->runtime->synchronize() : Result<void>();
   });
 }
 
 mind_status_t mind_runtime_recover(mind_runtime_t* rt) {
   return guarded_status([&]() -> Result<void> {
-    RK_TRY(runtime, Runtimes::table().find(rt, "rt"));
+    RK_TRY(runtime, MindRuntimes::table().find(rt, "rt"));
     return runtime->runtime ? runtime->runtime->recover() : Result<void>();
   });
 }

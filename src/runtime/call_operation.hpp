@@ -51,8 +51,6 @@ class Whereabouts {
   bool cancelled_ = false;
 };
 
-inline const error_code aborted = boost::asio::error::operation_aborted;
-
 /// One message and its reply: the slot's completion. `convert(Reply&&)` gives a Result of what the
 /// handler takes, on whichever thread brings the reply.
 template <class Answer, class Convert>

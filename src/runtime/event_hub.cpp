@@ -1,6 +1,5 @@
 #include "runtime/event_hub.hpp"
 
-#include <boost/asio/error.hpp>
 #include <utility>
 
 #include "ringkernel/limits.hpp"
@@ -8,7 +7,6 @@
 namespace ringkernel::detail {
 namespace {
 
-const error_code aborted = boost::asio::error::operation_aborted;
 const error_code no_more = make_error_code(Errc::runtime_closed);
 
 }  // namespace

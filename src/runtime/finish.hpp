@@ -5,6 +5,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <utility>
@@ -12,6 +13,9 @@
 #include "ringkernel/detail/operation.hpp"
 
 namespace ringkernel::detail {
+
+/// What a handler gets whose operation was cancelled.
+inline const error_code aborted = boost::asio::error::operation_aborted;
 
 /// A handler, kept with outstanding work on its executor, and called there exactly once.
 template <class... Args>

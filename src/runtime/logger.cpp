@@ -41,18 +41,19 @@ void Logger::tell_of_runtime(LogLevel level, std::string_view text) noexcept {
   write({.level = level, .time = system_clock::now(), .runtime = runtime_, .text = text});
 }
 
+/// Also where something throws, for lack of memory: else the thread would never end.
+struct Logger::Ending {
+  Logger& logger;
+  explicit Ending(Logger& of) noexcept : logger(of) {}
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+  ~Ending() {
+    logger.ended_ = true;
+    logger.timer_.cancel();
+  }
+};
+
 asio::awaitable<void> Logger::follow_events() {
-  /// Also where something throws, for lack of memory: else the thread would never end.
-  struct Ending {
-    Logger& logger;
-    explicit Ending(Logger& of) noexcept : logger(of) {}
-    Ending(const Ending&) = delete;
-    Ending& operator=(const Ending&) = delete;
-    ~Ending() {
-      logger.ended_ = true;
-      logger.timer_.cancel();
-    }
-  };
   const Ending ending(*this);
   for (;;) {
     const auto [error, event] = co_await events_.async_next(without_throwing);

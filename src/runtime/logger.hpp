@@ -43,6 +43,8 @@ class Logger {
     Event last;  // of those left out
   };
 
+  struct Ending;
+
   boost::asio::awaitable<void> follow_events();
   boost::asio::awaitable<void> tell_left_out();
   void tell(const Event& event);

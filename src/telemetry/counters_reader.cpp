@@ -80,7 +80,7 @@ void forget_replaced(std::vector<PublishedKernel>& kernels) {
                 [&](const PublishedKernel& kernel) { return !kept.contains(kernel.number); });
 }
 
-WriterState writer_of(const CountersFile& counters) noexcept {
+WriterState writer_in(const CountersFile& counters) noexcept {
   return {.process = {counters.process_id, counters.process_start},
           .period = std::chrono::nanoseconds(counters.period_ns),
           .heartbeat_ns = load(counters.heartbeat_ns)};
@@ -104,7 +104,7 @@ bool WriterState::is_silent(std::uint64_t now_ns) const noexcept {
 std::optional<WriterState> writer_of(const std::filesystem::path& path) {
   const auto file = map_file(path);
   if (!file) return std::nullopt;
-  return writer_of(*file->counters);
+  return writer_in(*file->counters);
 }
 
 Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
@@ -121,7 +121,7 @@ Result<CountersReader> CountersReader::open(const std::filesystem::path& path) {
   return CountersReader(std::move(file.counters));
 }
 
-WriterState CountersReader::writer() const noexcept { return writer_of(*counters_); }
+WriterState CountersReader::writer() const noexcept { return writer_in(*counters_); }
 
 std::chrono::system_clock::time_point CountersReader::created() const noexcept {
   return std::chrono::system_clock::time_point(

@@ -21,19 +21,19 @@ const char* name(KernelStatus status) noexcept {
 namespace telemetry {
 namespace {
 
-enum class Kind : std::uint8_t { counter, gauge };
+enum class FigureKind : std::uint8_t { counter, gauge };
 
 }  // namespace
 
 void subtract(KernelMetrics& metrics, const KernelMetrics& before) noexcept {
 #define RK_KERNEL_FIGURE(name, kind, help) \
-  if (Kind::kind == Kind::counter) metrics.name -= std::min(metrics.name, before.name);
+  if (FigureKind::kind == FigureKind::counter) metrics.name -= std::min(metrics.name, before.name);
 #include "telemetry/figures.def"
 }
 
 void subtract(RuntimeMetrics& metrics, const RuntimeMetrics& before) noexcept {
 #define RK_RUNTIME_FIGURE(name, kind, help) \
-  if (Kind::kind == Kind::counter) metrics.name -= std::min(metrics.name, before.name);
+  if (FigureKind::kind == FigureKind::counter) metrics.name -= std::min(metrics.name, before.name);
 #include "telemetry/figures.def"
 }
 

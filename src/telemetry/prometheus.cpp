@@ -37,14 +37,14 @@ constexpr std::uint64_t bounds_ns[] = {
     10'000'000,  20'000'000,    50'000'000,    100'000'000,   200'000'000,
     500'000'000, 1'000'000'000, 2'000'000'000, 5'000'000'000, 10'000'000'000};
 
-enum class Kind : std::uint8_t { counter, gauge, summary, histogram };
+enum class MetricKind : std::uint8_t { counter, gauge, summary, histogram };
 
-std::string_view type_name(Kind kind) {
+std::string_view type_name(MetricKind kind) {
   switch (kind) {
-    case Kind::counter: return "counter";
-    case Kind::gauge: return "gauge";
-    case Kind::summary: return "summary";
-    case Kind::histogram: break;
+    case MetricKind::counter: return "counter";
+    case MetricKind::gauge: return "gauge";
+    case MetricKind::summary: return "summary";
+    case MetricKind::histogram: break;
   }
   return "histogram";
 }
@@ -52,9 +52,9 @@ std::string_view type_name(Kind kind) {
 /// One metric: its head, then a line for each sample that `samples` gives.
 class Family {
  public:
-  Family(std::string& text, std::string_view name, Kind kind, std::string_view help)
+  Family(std::string& text, std::string_view name, MetricKind kind, std::string_view help)
       : text_(text),
-        name_(fmt::format("ringkernel_{}{}", name, kind == Kind::counter ? "_total" : "")) {
+        name_(fmt::format("ringkernel_{}{}", name, kind == MetricKind::counter ? "_total" : "")) {
     text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name_, help, type_name(kind));
   }
 
@@ -114,8 +114,9 @@ std::string labels_of(const Reading& reading, const KernelMetrics& kernel) {
 }
 
 /// Times are in seconds there.
-void add_kernel_figure(std::string& text, std::string_view name, Kind kind, std::string_view help,
-                       const std::vector<Reading>& readings, std::uint64_t KernelMetrics::*figure) {
+void add_kernel_figure(std::string& text, std::string_view name, MetricKind kind,
+                       std::string_view help, const std::vector<Reading>& readings,
+                       std::uint64_t KernelMetrics::*figure) {
   constexpr std::string_view ns = "_ns";
   const bool is_time = name.ends_with(ns);
   if (is_time) name.remove_suffix(ns.size());
@@ -132,7 +133,7 @@ void add_kernel_figure(std::string& text, std::string_view name, Kind kind, std:
 
 /// A histogram, of which percentiles over any time and of many kernels can be had.
 void add_latency(std::string& text, std::string_view help, const std::vector<Reading>& readings) {
-  Family family(text, "kernel_latency_seconds", Kind::histogram, help);
+  Family family(text, "kernel_latency_seconds", MetricKind::histogram, help);
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
       if (kernel.latency) family.add(labels_of(reading, kernel.metrics), *kernel.latency);
@@ -140,7 +141,7 @@ void add_latency(std::string& text, std::string_view help, const std::vector<Rea
 
 void add_hop(std::string& text, std::string_view name, std::string_view help,
              const std::vector<Reading>& readings, LatencySummary KernelMetrics::*hop) {
-  Family family(text, name, Kind::summary, help);
+  Family family(text, name, MetricKind::summary, help);
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
       if (is_known(kernel.metrics, hop))
@@ -154,14 +155,14 @@ void add_runtimes(Family family, const std::vector<Reading>& readings, Value&& v
 }
 
 void add_health(std::string& text, const std::vector<Reading>& readings) {
-  Family up(text, "up", Kind::gauge, "1 if the process runs and publishes");
+  Family up(text, "up", MetricKind::gauge, "1 if the process runs and publishes");
   for (const Reading& reading : readings)
     up.add(labels_of(reading), std::uint64_t{reading.health == Health::running ? 1u : 0u});
-  Family age(text, "heartbeat_age_seconds", Kind::gauge, "Since the last publication");
+  Family age(text, "heartbeat_age_seconds", MetricKind::gauge, "Since the last publication");
   for (const Reading& reading : readings)
     if (reading.runtime)
       age.add(labels_of(reading), std::chrono::duration<double>(reading.heartbeat_age).count());
-  Family info(text, "device_info", Kind::gauge, "The device, how bytes reach it, and 1");
+  Family info(text, "device_info", MetricKind::gauge, "The device, how bytes reach it, and 1");
   for (const Reading& reading : readings) {
     if (!reading.runtime) continue;
     const RuntimeMetrics& of = reading.runtime->metrics;
@@ -169,7 +170,7 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
                          escaped(of.backend), escaped(of.device), escaped(of.transfer)),
              std::uint64_t{1});
   }
-  Family state(text, "kernel_state", Kind::gauge, "1 for the state that the kernel is in");
+  Family state(text, "kernel_state", MetricKind::gauge, "1 for the state that the kernel is in");
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
       state.add(fmt::format("{},state=\"{}\"", labels_of(reading, kernel.metrics),
@@ -181,7 +182,7 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
 std::string kind_of(const ErrorRecord& error) { return error.text.substr(0, error.text.find(':')); }
 
 void add_errors(std::string& text, const std::vector<Reading>& readings) {
-  Family errors(text, "kernel_errors", Kind::counter, "Errors of one kind");
+  Family errors(text, "kernel_errors", MetricKind::counter, "Errors of one kind");
   for (const Reading& reading : readings)
     for (const ErrorRecord& error : reading.errors)
       errors.add(fmt::format("{},kernel=\"{}\",code=\"{}\",error=\"{}\"", labels_of(reading),
@@ -201,9 +202,9 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
   else                                      \
     add_hop(text, "kernel_" #name "_seconds", help, readings, &KernelMetrics::name);
 #define RK_KERNEL_FIGURE(name, kind, help) \
-  add_kernel_figure(text, #name, Kind::kind, help, readings, &KernelMetrics::name);
-#define RK_RUNTIME_FIGURE(name, kind, help)                     \
-  add_runtimes(Family(text, #name, Kind::kind, help), readings, \
+  add_kernel_figure(text, #name, MetricKind::kind, help, readings, &KernelMetrics::name);
+#define RK_RUNTIME_FIGURE(name, kind, help)                           \
+  add_runtimes(Family(text, #name, MetricKind::kind, help), readings, \
                [](const RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });
 #include "telemetry/figures.def"
   return text;

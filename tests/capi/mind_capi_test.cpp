@@ -17,9 +17,9 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
 
-std::string last_error() {
+std::string mind_error() {
   const char* const text = mind_runtime_last_error();
   return text == nullptr ? "none" : text;
 }
@@ -37,13 +37,13 @@ class MindCapi : public ::testing::Test {
     options.backend = "native";
     mind_runtime_t* runtime = nullptr;
     EXPECT_EQ(mind_runtime_open(MIND_DEVICE_CPU, &options, &runtime), MIND_STATUS_OK)
-        << last_error();
+        << mind_error();
     return runtime;
   }
   mind_tensor_t* tensor(std::vector<std::int64_t> shape, mind_dtype_t dtype = MIND_DTYPE_F32) {
     mind_tensor_t* made = nullptr;
     EXPECT_EQ(mind_tensor_alloc(runtime_, dtype, shape.data(), shape.size(), &made), MIND_STATUS_OK)
-        << last_error();
+        << mind_error();
     return made;
   }
   mind_tensor_t* filled(std::vector<float> elements) {
@@ -55,13 +55,13 @@ class MindCapi : public ::testing::Test {
   std::vector<float> contents(mind_tensor_t* of, std::size_t count) {
     std::vector<float> elements(count, -1);
     EXPECT_EQ(mind_tensor_read_f32(runtime_, of, elements.data(), count), MIND_STATUS_OK)
-        << last_error();
+        << mind_error();
     return elements;
   }
   static void expect_refused(mind_status_t status, const char* what, mind_status_t wanted,
                              const char* text) {
-    EXPECT_EQ(status, wanted) << what << ": " << last_error();
-    EXPECT_THAT(last_error(), HasSubstr(text)) << what;
+    EXPECT_EQ(status, wanted) << what << ": " << mind_error();
+    EXPECT_THAT(mind_error(), HasSubstr(text)) << what;
   }
 
   mind_runtime_t* runtime_;
@@ -152,7 +152,7 @@ TEST_F(MindCapi, ReportsADeviceThatIsNotThere) {
 TEST_F(MindCapi, KeepsTheLastErrorForItsThread) {
   EXPECT_EQ(mind_runtime_synchronize(nullptr), MIND_STATUS_INVALID_ARG);
   std::thread([] { EXPECT_EQ(mind_runtime_last_error(), nullptr); }).join();
-  EXPECT_THAT(last_error(), HasSubstr("rt is null"));
+  EXPECT_THAT(mind_error(), HasSubstr("rt is null"));
 }
 
 // --- null and nonsense ------------------------------------------------------------------------
@@ -181,7 +181,7 @@ TEST_F(MindCapi, RefusesWhatIsNoRuntime) {
         mind_runtime_recover(none),
     };
     EXPECT_THAT(statuses, Each(MIND_STATUS_INVALID_ARG)) << none;
-    EXPECT_THAT(last_error(), HasSubstr("rt is n"));
+    EXPECT_THAT(mind_error(), HasSubstr("rt is n"));
     mind_runtime_free(none);
     mind_tensor_free(none, x);
   }
@@ -241,7 +241,7 @@ TEST_F(MindCapi, RefusesNullAndNonsenseForEverythingElse) {
       {mind_tensor_alloc(runtime_, f32, nullptr, 1, &made), "null shape"},
       {mind_tensor_alloc(runtime_, f32, shape, 1, nullptr), "null out"},
       {mind_tensor_alloc(runtime_, f32, shape, 9, &made), "rank 9"},
-      {mind_tensor_alloc(runtime_, f32, shape, many, &made), "endless rank"},
+      {mind_tensor_alloc(runtime_, f32, shape, endless, &made), "endless rank"},
       {mind_tensor_alloc(runtime_, f32, negative, 1, &made), "negative"},
       {mind_tensor_alloc(runtime_, f32, zero, 1, &made), "zero"},
       {mind_tensor_alloc(runtime_, static_cast<mind_dtype_t>(9), shape, 1, &made), "dtype 9"},
@@ -249,7 +249,7 @@ TEST_F(MindCapi, RefusesNullAndNonsenseForEverythingElse) {
       {mind_tensor_write_f32(runtime_, x, nullptr, 2), "null data"},
       {mind_tensor_read_f32(runtime_, x, nullptr, 2), "null data"},
       {mind_tensor_write_f32(runtime_, x, floats, 3), "3 of 2"},
-      {mind_tensor_read_f32(runtime_, x, floats, many), "endless"},
+      {mind_tensor_read_f32(runtime_, x, floats, endless), "endless"},
       {mind_tensor_write_i32(runtime_, x, narrow, 2), "i32 into f32"},
       {mind_tensor_read_i32(runtime_, x, narrow, 2), "i32 of f32"},
       {mind_tensor_write_i64(runtime_, x, wide, 2), "i64 into f32"},
@@ -258,8 +258,8 @@ TEST_F(MindCapi, RefusesNullAndNonsenseForEverythingElse) {
       {mind_runtime_run_op(runtime_, "", &x, 1, &x, 1), "empty op"},
       {mind_runtime_run_op(runtime_, "relu(", &x, 1, &x, 1), "half an op"},
       {mind_runtime_run_op(runtime_, "relu", nullptr, 1, &x, 1), "null inputs"},
-      {mind_runtime_run_op(runtime_, "relu", &x, many, &x, 1), "endless inputs"},
-      {mind_runtime_run_op(runtime_, "relu", &x, 1, &x, many), "endless outputs"},
+      {mind_runtime_run_op(runtime_, "relu", &x, endless, &x, 1), "endless inputs"},
+      {mind_runtime_run_op(runtime_, "relu", &x, 1, &x, endless), "endless outputs"},
       {mind_runtime_run_op(runtime_, "relu", &x, 1, nullptr, 0), "no output"},
       {mind_runtime_run_op_attr(runtime_, nullptr, "", &x, 1, &x, 1), "null op"},
       {mind_runtime_run_op_attr(runtime_, "relu", "[1]", &x, 1, &x, 1), "needless attributes"},
@@ -285,11 +285,11 @@ TEST_F(MindCapi, RefusesHandlesThatWereFreedOrBelongElsewhere) {
   expect_refused(mind_runtime_run_op(other, "relu", &x, 1, &x, 1), "other runtime",
                  MIND_STATUS_INVALID_ARG, "another runtime");
   mind_tensor_free(other, x);
-  EXPECT_THAT(last_error(), HasSubstr("another runtime"));
+  EXPECT_THAT(mind_error(), HasSubstr("another runtime"));
   EXPECT_THAT(contents(x, 2), ElementsAre(1, 2));
   mind_tensor_free(runtime_, x);
   mind_tensor_free(runtime_, x);
-  EXPECT_THAT(last_error(), HasSubstr("tensor is no live handle"));
+  EXPECT_THAT(mind_error(), HasSubstr("tensor is no live handle"));
   mind_tensor_t* left = nullptr;
   const std::int64_t shape[] = {2};
   ASSERT_EQ(mind_tensor_alloc(other, MIND_DTYPE_F32, shape, 1, &left), MIND_STATUS_OK);
@@ -298,7 +298,7 @@ TEST_F(MindCapi, RefusesHandlesThatWereFreedOrBelongElsewhere) {
   expect_refused(mind_tensor_read_f32(runtime_, left, floats, 2), "went with its runtime",
                  MIND_STATUS_INVALID_ARG, "no live handle");
   mind_runtime_free(other);
-  EXPECT_THAT(last_error(), HasSubstr("rt is no live handle"));
+  EXPECT_THAT(mind_error(), HasSubstr("rt is no live handle"));
   mind_runtime_free(nullptr);
   EXPECT_EQ(mind_runtime_last_error(), nullptr);
 }
@@ -335,10 +335,10 @@ TEST_F(MindCapi, MayBeFreedWhileOthersUseIt) {
     threads.emplace_back([shared, x] {
       mind_status_t status = MIND_STATUS_OK;
       while (status == MIND_STATUS_OK) status = mind_runtime_run_op(shared, "relu", &x, 1, &x, 1);
-      EXPECT_EQ(status, MIND_STATUS_INVALID_ARG) << last_error();
+      EXPECT_EQ(status, MIND_STATUS_INVALID_ARG) << mind_error();
     });
   for (int i = 0; i < 100; ++i)
-    EXPECT_EQ(mind_runtime_run_op(shared, "relu", &x, 1, &x, 1), MIND_STATUS_OK) << last_error();
+    EXPECT_EQ(mind_runtime_run_op(shared, "relu", &x, 1, &x, 1), MIND_STATUS_OK) << mind_error();
   mind_runtime_free(shared);
   for (std::thread& thread : threads) thread.join();
 }

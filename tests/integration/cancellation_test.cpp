@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "integration/sizes.hpp"
 #include "support/backends.hpp"
 
 namespace ringkernel::test {
@@ -14,8 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
-
-constexpr std::size_t half_ring = 2048 - 64;
 
 RK_ON_EACH_BACKEND(Cancellation);
 

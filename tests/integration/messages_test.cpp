@@ -7,6 +7,7 @@
 #include <iterator>
 #include <thread>
 
+#include "integration/sizes.hpp"
 #include "support/backends.hpp"
 
 namespace ringkernel::test {
@@ -15,10 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// Two of these fill an input ring of 4 KiB: 64 bytes of header each, and half the ring is the
-/// most.
-constexpr std::size_t half_ring = 2048 - 64;
 
 /// A ring of two messages, and two more places on the host.
 KernelOptions tight(Backpressure backpressure) {

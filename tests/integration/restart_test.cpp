@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 
+#include "integration/sizes.hpp"
 #include "support/backends.hpp"
 
 namespace ringkernel::test {
@@ -13,8 +14,6 @@ using namespace std::chrono_literals;
 using ::testing::Each;
 
 RK_ON_EACH_BACKEND(Restart);
-
-constexpr TensorDesc four{DType::f32, {4}};
 
 TEST_P(Restart, EndsTheKernelsOfTheProgramAndNoOthers) {
   auto runtime = open();
@@ -29,7 +28,7 @@ TEST_P(Restart, EndsTheKernelsOfTheProgramAndNoOthers) {
 
 TEST_P(Restart, KeepsTensorsAndServesNewKernelsOfTheSameName) {
   auto runtime = open();
-  Tensor tensor = runtime.allocate(four).value();
+  Tensor tensor = runtime.allocate(four_floats).value();
   for (int round = 0; round < 3; ++round) {
     Kernel kernel = active(runtime, "ops", {.program = "core"});
     kernel.call(ops::add(tensor, std::array{1.0f}).into(tensor)).value();
@@ -53,7 +52,7 @@ TEST_P(Restart, GivesBackWhatTheProgramHad) {
 
 TEST_P(Restart, LetsGoOfTensorsOfMessagesThatWereNeverExecuted) {
   auto runtime = open();
-  Tensor tensor = runtime.allocate(four).value();
+  Tensor tensor = runtime.allocate(four_floats).value();
   Kernel kernel = active(runtime, "ops", {.program = "core"});
   kernel.deactivate().value();
   ASSERT_TRUE(kernel.send(ops::relu(tensor)));

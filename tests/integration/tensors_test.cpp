@@ -5,6 +5,7 @@
 #include <boost/asio/use_future.hpp>
 #include <numeric>
 
+#include "integration/sizes.hpp"
 #include "support/backends.hpp"
 
 namespace ringkernel::test {
@@ -16,8 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 RK_ON_EACH_BACKEND(Tensors);
-
-constexpr TensorDesc four{DType::f32, {4}};
 
 std::vector<float> contents(const Tensor& tensor) {
   std::vector<float> elements(tensor.desc().element_count());
@@ -62,7 +61,7 @@ TEST_P(Tensors, AreZeroAndKeepWhatIsWritten) {
 
 TEST_P(Tensors, RefuseOtherElementsAndOtherCounts) {
   auto runtime = open();
-  Tensor tensor = runtime.allocate(four).value();
+  Tensor tensor = runtime.allocate(four_floats).value();
   const auto other_type = tensor.write(std::vector<std::int32_t>(4));
   EXPECT_EQ(other_type.error(), Errc::dtype_mismatch);
   EXPECT_THAT(other_type.error().text(), HasSubstr("f32[4], against elements of i32"));
@@ -98,19 +97,20 @@ TEST_P(Tensors, AnswerE6004WithWhatIsFree) {
 TEST_P(Tensors, AreCountedAndLimited) {
   auto runtime = open();
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < tensors_max; ++i) tensors.push_back(runtime.allocate(four).value());
+  for (std::size_t i = 0; i < tensors_max; ++i)
+    tensors.push_back(runtime.allocate(four_floats).value());
   EXPECT_EQ(runtime.metrics().tensors, tensors_max);
   EXPECT_EQ(runtime.metrics().tensor_bytes, tensors_max * 16);
-  EXPECT_EQ(runtime.allocate(four).error(), Errc::limit_exceeded);
+  EXPECT_EQ(runtime.allocate(four_floats).error(), Errc::limit_exceeded);
   tensors.pop_back();
-  EXPECT_TRUE(runtime.allocate(four));
+  EXPECT_TRUE(runtime.allocate(four_floats));
 }
 
 TEST_P(Tensors, GoWithTheLastHandle) {
   auto runtime = open();
   const std::uint64_t free = runtime.metrics().arena_free_bytes;
   {
-    Tensor tensor = runtime.allocate(four).value();
+    Tensor tensor = runtime.allocate(four_floats).value();
     const Tensor copy = tensor;
     tensor = Tensor();
     EXPECT_EQ(runtime.metrics().tensors, 1u);
@@ -124,7 +124,7 @@ TEST_P(Tensors, StaleForeignAndEmptyHandlesAreErrorsThatNameThem) {
   auto runtime = open();
   auto other = open();
   Kernel kernel = active(runtime, "ops", {});
-  Tensor tensor = runtime.allocate(four).value();
+  Tensor tensor = runtime.allocate(four_floats).value();
   const Tensor copy = tensor;
   tensor.deallocate().value();
   const std::string name = "tensor " + std::to_string(copy.id());
@@ -135,7 +135,7 @@ TEST_P(Tensors, StaleForeignAndEmptyHandlesAreErrorsThatNameThem) {
     EXPECT_EQ(error, Errc::tensor_not_found);
     EXPECT_THAT(error.text(), HasSubstr(name));
   }
-  const Tensor foreign = other.allocate(four).value();
+  const Tensor foreign = other.allocate(four_floats).value();
   EXPECT_EQ(kernel.call(ops::relu(foreign)).error(), Errc::tensor_not_found);
   EXPECT_EQ(kernel.call(ops::relu(elements).into(foreign)).error(), Errc::tensor_not_found);
   Tensor none;
@@ -147,13 +147,13 @@ TEST_P(Tensors, StaleForeignAndEmptyHandlesAreErrorsThatNameThem) {
 
 TEST_P(Tensors, AnswerRuntimeClosedAfterShutdown) {
   auto runtime = open();
-  Tensor tensor = runtime.allocate(four).value();
+  Tensor tensor = runtime.allocate(four_floats).value();
   runtime.shutdown().value();
   std::vector<float> elements(4);
   EXPECT_EQ(tensor.read(elements).error(), Errc::runtime_closed);
   EXPECT_EQ(tensor.write(elements).error(), Errc::runtime_closed);
   EXPECT_EQ(tensor.deallocate().error(), Errc::runtime_closed);
-  EXPECT_EQ(runtime.allocate(four).error(), Errc::runtime_closed);
+  EXPECT_EQ(runtime.allocate(four_floats).error(), Errc::runtime_closed);
   EXPECT_EQ(runtime.defragment().error(), Errc::runtime_closed);
 }
 
@@ -164,7 +164,7 @@ TEST_P(Tensors, MixWithInlineOperandsInAnyPlace) {
   Kernel kernel = active(runtime, "ops", {});
   const std::vector<float> inline_ones(4, 1);
   const Tensor resident = tensor_of(runtime, {1, 2, 3, 4});
-  const Tensor result = runtime.allocate(four).value();
+  const Tensor result = runtime.allocate(four_floats).value();
   EXPECT_THAT(kernel.call(ops::add(resident, inline_ones)).value().floats(),
               ElementsAre(2, 3, 4, 5));
   EXPECT_THAT(kernel.call(ops::add(inline_ones, resident)).value().floats(),
@@ -207,7 +207,7 @@ TEST_P(Tensors, OutputsThatDoNotFitAreRefusedAndKeepTheirContents) {
 TEST_P(Tensors, AViewThatSaysOtherThanItsTensorIsRefused) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});
-  const Tensor tensor = runtime.allocate(four).value();
+  const Tensor tensor = runtime.allocate(four_floats).value();
   TensorView larger = tensor;
   larger.desc.shape = {1024};
   larger.element_count = 1024;
@@ -250,7 +250,7 @@ TEST_P(Tensors, DeallocatedInFlightGoWithTheLastMessage) {
   Kernel kernel = active(runtime, "ops", {});
   kernel.deactivate().value();
   Tensor tensor = tensor_of(runtime, {1, 2, 3, 4});
-  const Tensor result = runtime.allocate(four).value();
+  const Tensor result = runtime.allocate(four_floats).value();
   ASSERT_TRUE(kernel.send(ops::add(tensor, tensor).into(result)));
   ASSERT_TRUE(kernel.send(ops::relu(tensor)));
   const std::uint64_t free = runtime.metrics().arena_free_bytes;
@@ -270,7 +270,7 @@ TEST_P(Tensors, CopiesWaitForMessagesInFlight) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});
   Tensor input = tensor_of(runtime, {1, 2, 3, 4});
-  const Tensor output = runtime.allocate(four).value();
+  const Tensor output = runtime.allocate(four_floats).value();
   kernel.deactivate().value();
   ASSERT_TRUE(kernel.send(ops::relu(input).into(output)));
   std::vector<float> elements(4);
@@ -344,7 +344,7 @@ TEST_P(Tensors, DefragmentationKeepsHandlesAndContents) {
 TEST_P(Tensors, DefragmentationLeavesWhatIsInFlight) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});
-  Tensor first = runtime.allocate(four).value();
+  Tensor first = runtime.allocate(four_floats).value();
   const Tensor second = tensor_of(runtime, {1, 2, 3, 4});
   kernel.deactivate().value();
   ASSERT_TRUE(kernel.send(ops::relu(second)));

@@ -26,7 +26,7 @@ constexpr std::uint64_t calls_full = 1'000'000;
 constexpr std::uint64_t caller_count = 256;
 constexpr std::uint64_t thread_count = 32;  // of the callers; the others are coroutines
 constexpr std::size_t context_count = 2;    // io_contexts that the coroutines share, a thread each
-constexpr std::size_t kernel_count = 4;
+constexpr std::size_t called_kernel_count = 4;
 
 /// How the calls ended, as the callers saw it.
 struct Outcomes {
@@ -129,7 +129,7 @@ TEST_P(RuntimeCalls, EachEndsOnceWithItsOwnDataAndLeavesNoSlotBehind) {
   const std::uint64_t seed = announce_seed();
   auto runtime = open();
   std::vector<Kernel> kernels;
-  for (std::size_t i = 0; i < kernel_count; ++i)
+  for (std::size_t i = 0; i < called_kernel_count; ++i)
     kernels.push_back(active(runtime, "k" + std::to_string(i),
                              {.program = "echo",
                               .input_bytes = 8192,

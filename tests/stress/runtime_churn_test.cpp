@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t messages_full = 1'000'000;
 constexpr std::uint64_t sender_count = 8;
-constexpr std::size_t kernel_count = 4;
+constexpr std::size_t churned_kernel_count = 4;
 
 /// One life of one kernel, from launch to termination.
 class Incarnation {
@@ -143,8 +143,8 @@ class Place {
   std::vector<std::thread> receivers_;
 };
 
-void send_from(std::uint64_t sender, std::uint64_t count, std::array<Place*, kernel_count> places,
-               std::uint64_t seed) {
+void send_from(std::uint64_t sender, std::uint64_t count,
+               std::array<Place*, churned_kernel_count> places, std::uint64_t seed) {
   Dice dice(seed, sender);
   for (std::uint64_t i = 0; i < count;) {
     const auto target = places[dice.below(places.size())]->current();
@@ -167,7 +167,7 @@ TEST_P(RuntimeChurn, AcceptedMessagesAreRepliedOrReturnedInEachSendersOrder) {
   const std::uint64_t messages_each = scaled(messages_full / sender_count, 500);
   auto runtime = open();
   std::vector<std::unique_ptr<Place>> owned;
-  std::array<Place*, kernel_count> places{};
+  std::array<Place*, churned_kernel_count> places{};
   for (Place*& place : places) {
     owned.push_back(std::make_unique<Place>(runtime, "k" + std::to_string(owned.size())));
     place = owned.back().get();

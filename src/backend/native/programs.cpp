@@ -17,6 +17,7 @@ namespace ringkernel::native {
 RK_PROGRAM(core)
 RK_PROGRAM(echo)
 #undef RK_PROGRAM
+#undef RK_DECLARE
 
 namespace {
 
@@ -51,6 +52,7 @@ int level_index() noexcept { return 0; }
 #endif
 
 constexpr Program programs[] = {RK_PROGRAM(core), RK_PROGRAM(echo)};
+#undef RK_PROGRAM
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
+#include "backend/opencl/self_test_limits.hpp"
 #include "kernels/self_test.h"
 
 namespace ringkernel::opencl {
@@ -19,21 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr rk_u32 pings = 100;
-
 /// The kernel ends by itself after this many polls: about eight seconds of a CPU's time, so longer
-/// than `step_timeout`, and finite.
-constexpr rk_u32 polls_max = 4'000'000'000u;
-
-/// How long the host waits for one step. Generous: a loaded machine is no reason to refuse a
-/// device.
-constexpr auto step_timeout = 5s;
-
-/// PoCL compiles at the first enqueue, so the start has its own patience.
-constexpr auto start_timeout = 60s;
-
-/// How long the next work-group may take to start, or to answer, beside those that did.
-constexpr auto group_patience = 1s;
+/// than `self_test_step_timeout`, and finite.
+constexpr rk_u32 shared_polls_max = 4'000'000'000u;
 
 /// Waits until `condition` holds. False after `timeout`.
 template <class Condition>
@@ -61,18 +50,18 @@ class SelfTest {
 
   Result<SelfTestFigures> run() {
     // acquire: nothing else is read yet; pairs with the release of `started` in rk_self_test
-    wait_for([&] { return load(device_.started) != 0 || ended(); }, start_timeout);
+    wait_for([&] { return load(device_.started) != 0 || ended(); }, self_test_start_timeout);
     if (load(device_.started) == 0)
       return failure("the probe kernel did not start: " + state_text());
     SelfTestFigures figures;
-    std::array<uint64_t, pings> durations_ns;
-    for (rk_u32 number = 1; number <= pings; ++number) {
+    std::array<uint64_t, self_test_pings> durations_ns;
+    for (rk_u32 number = 1; number <= self_test_pings; ++number) {
       const auto begin = Clock::now();
       RK_TRY_VOID(ping(number));
       durations_ns[number - 1] = static_cast<uint64_t>((Clock::now() - begin) / 1ns);
     }
-    std::ranges::nth_element(durations_ns, durations_ns.begin() + pings / 2);
-    figures.ping_p50_ns = durations_ns[pings / 2];
+    std::ranges::nth_element(durations_ns, durations_ns.begin() + self_test_pings / 2);
+    figures.ping_p50_ns = durations_ns[self_test_pings / 2];
     RK_TRY(polls, polls_per_ms());
     figures.polls_per_ms = polls;
     if (event_status(running_) != CL_RUNNING)
@@ -84,7 +73,7 @@ class SelfTest {
   Result<void> stop() {
     // relaxed: the word stands alone
     std::atomic_ref(host_.stop).store(1, std::memory_order_relaxed);
-    if (!wait_for([&] { return ended(); }, start_timeout))
+    if (!wait_for([&] { return ended(); }, self_test_start_timeout))
       return failure("the probe kernel did not return");
     if (event_status(running_) != CL_COMPLETE)
       return failure("the probe kernel failed: " + state_text());
@@ -117,9 +106,9 @@ class SelfTest {
     // release: behind the payload; pairs with the acquire of the ping in rk_self_test
     std::atomic_ref(host_.ping[0]).store(number, std::memory_order_release);
     // acquire: the answer's payload; pairs with the release of `pong` in rk_self_test
-    wait_for([&] { return load(device_.pong) == number || ended(); }, step_timeout);
+    wait_for([&] { return load(device_.pong) == number || ended(); }, self_test_step_timeout);
     if (load(device_.pong) != number)
-      return failure("ping " + std::to_string(number) + " of " + std::to_string(pings) +
+      return failure("ping " + std::to_string(number) + " of " + std::to_string(self_test_pings) +
                      " was not answered: " + state_text());
     if (device_.payload != ~host_.payload)
       return failure("the answer to ping " + std::to_string(number) + " has the wrong payload");
@@ -134,7 +123,8 @@ class SelfTest {
     for (int window = 0; window < windows; ++window) {
       const rk_u64 first = load(device_.polls);
       const auto begin = Clock::now();
-      if (!wait_for([&] { return load(device_.polls) - first >= window_polls; }, step_timeout))
+      if (!wait_for([&] { return load(device_.polls) - first >= window_polls; },
+                    self_test_step_timeout))
         return failure("the probe kernel's poll count does not move");
       const auto duration_ns = static_cast<uint64_t>((Clock::now() - begin) / 1ns);
       best = std::max(
@@ -156,7 +146,7 @@ Result<SelfTestFigures> test_zero_copy(const Probe& probe) {
   RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
   RK_TRY(queue, make_queue(probe.context, probe.device));
   RK_TRY(memory, SharedMemory::allocate(probe.context, std::size_t{2} * RK_LINE_BYTES));
-  reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = polls_max;
+  reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = shared_polls_max;
   for (cl_uint line = 0; line < 2; ++line)
     RK_TRY_VOID(check("clSetKernelArgSVMPointer",
                       cl().clSetKernelArgSVMPointer(
@@ -183,7 +173,7 @@ Result<uint32_t> count_together(const Probe& probe, cl_kernel kernel, uint32_t w
   auto& host = *reinterpret_cast<rk_self_test_host_line*>(memory.data());
   const std::span devices(
       reinterpret_cast<rk_self_test_device_line*>(memory.data() + RK_LINE_BYTES), work_groups);
-  host.polls_max = polls_max;
+  host.polls_max = shared_polls_max;
   for (cl_uint line = 0; line < 2; ++line)
     RK_TRY_VOID(check("clSetKernelArgSVMPointer",
                       cl().clSetKernelArgSVMPointer(
@@ -201,20 +191,22 @@ Result<uint32_t> count_together(const Probe& probe, cl_kernel kernel, uint32_t w
   const auto await = [&](rk_u32 rk_self_test_device_line::*word, uint32_t wanted,
                          Clock::duration patience) {
     uint32_t seen = 0;
-    for (; flushed && seen < wanted; patience = group_patience) {
+    for (; flushed && seen < wanted; patience = self_test_group_patience) {
       if (!wait_for([&] { return count(word) > seen || ended(); }, patience)) break;
       if (ended()) return 0u;
       seen = count(word);
     }
     return seen;
   };
-  const uint32_t started = await(&rk_self_test_device_line::started, work_groups, start_timeout);
+  const uint32_t started =
+      await(&rk_self_test_device_line::started, work_groups, self_test_start_timeout);
   // relaxed: there is no payload
   std::atomic_ref(host.ping[0]).store(1, std::memory_order_relaxed);
-  const uint32_t together = await(&rk_self_test_device_line::pong, started, group_patience);
+  const uint32_t together =
+      await(&rk_self_test_device_line::pong, started, self_test_group_patience);
   // relaxed: the word stands alone
   std::atomic_ref(host.stop).store(1, std::memory_order_relaxed);
-  if (!wait_for(ended, step_timeout)) {
+  if (!wait_for(ended, self_test_step_timeout)) {
     memory.abandon();
     return Error(Errc::backend_unavailable, "self-test: the work-groups did not return");
   }

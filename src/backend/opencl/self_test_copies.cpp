@@ -10,6 +10,7 @@
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "backend/opencl/self_test.hpp"
+#include "backend/opencl/self_test_limits.hpp"
 #include "kernels/self_test.h"
 
 namespace ringkernel::opencl {
@@ -19,15 +20,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr rk_u32 pings = 100;
 constexpr std::size_t large_bytes = std::size_t{64} * 1024;
 
 /// How long the host waits for one step: a loaded machine is no reason to refuse a device.
-constexpr auto step_timeout = 3s;
-/// Drivers compile at the first launch.
-constexpr auto start_timeout = 60s;
-/// A kernel that nobody stops ends by itself after about this long.
-constexpr auto kernel_time = 10s;
+constexpr auto copied_step_timeout = 3s;
 
 uint64_t since_ns(Clock::time_point begin) {
   return static_cast<uint64_t>((Clock::now() - begin) / 1ns);
@@ -87,12 +83,12 @@ class CopiedProbe {
     RK_TRY(event, enqueue_one(slices_.get(), kernel_.get()));
     RK_TRY_VOID(flush(slices_.get()));
     run.in_flush_ns = since_ns(begin);
-    if (!ended_within(event.get(), start_timeout))
+    if (!ended_within(event.get(), self_test_start_timeout))
       return failure("the probe kernel did not return");
     run.total_ns = since_ns(begin);
     if (event_status(event.get()) != CL_COMPLETE)
       return failure("the probe kernel ended with " + status_text(event_status(event.get())));
-    RK_TRY_VOID(read_line(slices_.get(), start_timeout));
+    RK_TRY_VOID(read_line(slices_.get(), self_test_start_timeout));
     return run;
   }
 
@@ -121,17 +117,17 @@ class CopiedProbe {
   Result<void> start(uint64_t polls_per_ms) {
     sent_ = {};
     sent_.polls_max = static_cast<rk_u32>(std::min<uint64_t>(
-        polls_per_ms * static_cast<uint64_t>(kernel_time / 1ms), 4'000'000'000u));
+        polls_per_ms * static_cast<uint64_t>(self_test_kernel_time / 1ms), 4'000'000'000u));
     RK_TRY_VOID(reset(slices_.get()));
     RK_TRY(event, enqueue_one(slices_.get(), kernel_.get()));
     running_ = std::move(event);
     RK_TRY_VOID(flush(slices_.get()));
-    const auto deadline = Clock::now() + step_timeout;
+    const auto deadline = Clock::now() + copied_step_timeout;
     while (line_.started == 0) {
       if (Clock::now() > deadline) return failure("the probe kernel did not start");
       if (event_status(running_.get()) < CL_COMPLETE)
         return failure("the probe kernel ended with " + status_text(event_status(running_.get())));
-      RK_TRY_VOID(read_line(copies_.get(), step_timeout));
+      RK_TRY_VOID(read_line(copies_.get(), copied_step_timeout));
     }
     return {};
   }
@@ -141,12 +137,12 @@ class CopiedProbe {
     sent_.payload = number * 2654435761u;
     RK_TRY(payload, write_word(offsetof(rk_self_test_host_line, payload), sent_.payload));
     RK_TRY(bell, write_word(offsetof(rk_self_test_host_line, ping), sent_.ping[0]));
-    const auto deadline = Clock::now() + step_timeout;
+    const auto deadline = Clock::now() + copied_step_timeout;
     do {
-      RK_TRY_VOID(read_line(copies_.get(), step_timeout));
+      RK_TRY_VOID(read_line(copies_.get(), copied_step_timeout));
       if (line_.pong == number) return check_answer(number);
     } while (Clock::now() < deadline);
-    return failure("ping " + std::to_string(number) + " of " + std::to_string(pings) +
+    return failure("ping " + std::to_string(number) + " of " + std::to_string(self_test_pings) +
                    " was not answered beside the running kernel");
   }
 
@@ -164,7 +160,7 @@ class CopiedProbe {
     RK_TRY(there, enqueue_write(copies_.get(), large_.get(), 0, sent.data(), large_bytes));
     RK_TRY(back, enqueue_read(copies_.get(), large_.get(), 0, received.data(), large_bytes));
     RK_TRY_VOID(flush(copies_.get()));
-    if (!ended_within(back.get(), step_timeout)) {
+    if (!ended_within(back.get(), copied_step_timeout)) {
       static_cast<void>(stop());  // it may be what the copies wait for
       return failure("a copy of 64 KiB did not end beside the running kernel");
     }
@@ -179,10 +175,10 @@ class CopiedProbe {
     sent_.stop = 1;
     RK_TRY(stopped, write_word(offsetof(rk_self_test_host_line, stop), sent_.stop));
     RK_TRY_VOID(flush(copies_.get()));
-    if (!ended_within(running_.get(), start_timeout))
+    if (!ended_within(running_.get(), self_test_start_timeout))
       return failure("the probe kernel did not return");
     RK_TRY_VOID(finish(stopped));
-    RK_TRY_VOID(read_line(copies_.get(), start_timeout));
+    RK_TRY_VOID(read_line(copies_.get(), self_test_start_timeout));
     if (line_.stopped != RK_SELF_TEST_STOPPED)
       return failure("the probe kernel did not see the stop word");
     return {};
@@ -232,14 +228,14 @@ class CopiedProbe {
 
 Result<SelfTestFigures> talk(CopiedProbe& kernel) {
   SelfTestFigures figures;
-  std::array<uint64_t, pings> durations_ns;
-  for (rk_u32 number = 1; number <= pings; ++number) {
+  std::array<uint64_t, self_test_pings> durations_ns;
+  for (rk_u32 number = 1; number <= self_test_pings; ++number) {
     const auto begin = Clock::now();
     RK_TRY_VOID(kernel.ping(number));
     durations_ns[number - 1] = since_ns(begin);
   }
-  std::ranges::nth_element(durations_ns, durations_ns.begin() + pings / 2);
-  figures.ping_p50_ns = durations_ns[pings / 2];
+  std::ranges::nth_element(durations_ns, durations_ns.begin() + self_test_pings / 2);
+  figures.ping_p50_ns = durations_ns[self_test_pings / 2];
   RK_TRY_VOID(kernel.copy_large());
   if (!kernel.runs()) return failure("the probe kernel answered, but does not run any more");
   return figures;

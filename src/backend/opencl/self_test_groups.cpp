@@ -7,6 +7,7 @@
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "backend/opencl/self_test.hpp"
+#include "backend/opencl/self_test_limits.hpp"
 #include "kernels/self_test.h"
 
 namespace ringkernel::opencl {
@@ -16,13 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 using Word = rk_u32 rk_self_test_device_line::*;
-
-/// As in self_test.cpp: for the first work-group, for each one more, and for what a copy takes.
-constexpr auto start_timeout = 60s;
-constexpr auto group_patience = 1s;
-constexpr auto step_timeout = 5s;
-/// Work-groups that nobody stops end by themselves after about this long.
-constexpr auto kernel_time = 10s;
 
 /// One launch of the probe kernel, and the host's copies of its lines.
 class CopiedGroups {
@@ -66,7 +60,7 @@ class CopiedGroups {
       RK_TRY(read,
              enqueue_read(copies_.get(), device_memory_.get(), 0, lines_.data(), lines_bytes()));
       RK_TRY_VOID(flush(copies_.get()));
-      if (!ended_within(read.get(), step_timeout))
+      if (!ended_within(read.get(), self_test_step_timeout))
         return Error(Errc::backend_unavailable, "self-test: no copy ended beside the work-groups");
       const cl_int status = event_status(running_.get());
       if (status < CL_COMPLETE)
@@ -75,7 +69,7 @@ class CopiedGroups {
       if (status == CL_COMPLETE) return 0u;
       const auto now = static_cast<uint32_t>(
           std::ranges::count_if(lines_, [word](const auto& line) { return line.*word == 1; }));
-      if (now > seen) deadline = Clock::now() + group_patience;
+      if (now > seen) deadline = Clock::now() + self_test_group_patience;
       seen = std::max(seen, now);
     }
     return seen;
@@ -87,14 +81,15 @@ class CopiedGroups {
   }
 
   Result<uint32_t> count() {
-    RK_TRY(started, await(&rk_self_test_device_line::started, lines_.size(), start_timeout));
+    RK_TRY(started,
+           await(&rk_self_test_device_line::started, lines_.size(), self_test_start_timeout));
     RK_TRY_VOID(store(offsetof(rk_self_test_host_line, ping), one_));
-    return await(&rk_self_test_device_line::pong, started, group_patience);
+    return await(&rk_self_test_device_line::pong, started, self_test_group_patience);
   }
 
   Result<void> stop() {
     RK_TRY_VOID(store(offsetof(rk_self_test_host_line, stop), one_));
-    if (ended_within(running_.get(), start_timeout)) return {};
+    if (ended_within(running_.get(), self_test_start_timeout)) return {};
     return Error(Errc::backend_unavailable, "self-test: the work-groups did not return");
   }
 
@@ -130,8 +125,8 @@ Result<uint32_t> test_copied_work_groups(const Probe& probe, uint32_t work_group
   RK_TRY(built, build_program(probe.context, probe.device, "kernels/self_test.cl", probe.options,
                               probe.cache));
   RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
-  const auto polls_max = static_cast<rk_u32>(
-      std::min<uint64_t>(polls_per_ms * static_cast<uint64_t>(kernel_time / 1ms), UINT32_MAX));
+  const auto polls_max = static_cast<rk_u32>(std::min<uint64_t>(
+      polls_per_ms * static_cast<uint64_t>(self_test_kernel_time / 1ms), UINT32_MAX));
   while (work_groups > 1) {
     RK_TRY(together, count_together(probe, kernel.get(), work_groups, polls_max));
     if (together == work_groups) break;

@@ -13,7 +13,7 @@ namespace ringkernel::testing {
 
 namespace {
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds child_patience{60};
 
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const std::vector<std::pair<std::string, std::string>>& environment,
@@ -35,7 +35,7 @@ constexpr std::chrono::seconds patience{60};
 
 /// Reads until the child closes its end. False if it did not in time.
 bool read_all(int input, std::string& text) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + child_patience;
   std::array<char, 4096> buffer;
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -36,7 +36,7 @@ extern "C" int sched_yield() noexcept {
 namespace {
 
 constexpr uint32_t never_by_polls = 0xffffffffu;
-constexpr auto long_wait = 30s;
+constexpr auto idle_patience = 30s;
 
 class IdleSlice : public ::testing::TestWithParam<const char*> {
  protected:
@@ -66,7 +66,7 @@ TEST_P(IdleSlice, LeavesWhenItsTimeIsUp) {
   arena_->set_idle_ns(idle_time / 1ns, 0);
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_TRUE(executor_->launch(1));
-  EXPECT_TRUE(executor_->wait(long_wait));
+  EXPECT_TRUE(executor_->wait(idle_patience));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, idle_time);
   arena_->stop();  // for one that does not know the time
   EXPECT_EQ(arena_->parked_slice(), 1u);
@@ -79,7 +79,7 @@ TEST_P(IdleSlice, StaysWithoutALimit) {
   while (arena_->polls() < 10'000) std::this_thread::yield();
   EXPECT_EQ(arena_->parked_slice(), 0u);
   arena_->stop();
-  EXPECT_TRUE(executor_->wait(long_wait));
+  EXPECT_TRUE(executor_->wait(idle_patience));
   EXPECT_EQ(arena_->end_reason(), RK_SLICE_STOP);
 }
 
@@ -92,7 +92,7 @@ TEST_P(IdleSlice, SaysOnWhichCoreItRuns) {
   ASSERT_GT(arena_->core(), 0u);
   EXPECT_TRUE(CPU_ISSET(arena_->core() - 1, &allowed)) << arena_->core();
   arena_->stop();
-  EXPECT_TRUE(executor_->wait(long_wait));
+  EXPECT_TRUE(executor_->wait(idle_patience));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, IdleSlice, ::testing::Values("native", "opencl"),
@@ -111,12 +111,12 @@ class YieldingSlice : public ::testing::Test {
   uint64_t yields_of_slice(uint32_t slice) {
     const uint64_t before = yields;
     EXPECT_TRUE(executor_.launch(slice));
-    EXPECT_TRUE(executor_.wait(long_wait));
+    EXPECT_TRUE(executor_.wait(idle_patience));
     return yields - before;
   }
   template <class Condition>
   static bool await(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + long_wait;
+    const auto deadline = std::chrono::steady_clock::now() + idle_patience;
     while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
     return condition();
   }
@@ -133,7 +133,7 @@ class YieldingSlice : public ::testing::Test {
   void stop() {
     await_look();
     arena_.stop();
-    EXPECT_TRUE(executor_.wait(long_wait));
+    EXPECT_TRUE(executor_.wait(idle_patience));
   }
 
   const testing::OnOneCore one_core_;  // the slice's too

@@ -21,7 +21,7 @@ using ringkernel::testing::ExecutorArena;
 using ::testing::HasSubstr;
 
 constexpr uint32_t never_idle = 0xffffffffu;
-constexpr auto long_wait = 60s;
+constexpr auto device_patience = 60s;
 
 class OpenClDevice : public ::testing::Test {
  protected:
@@ -55,7 +55,7 @@ std::size_t entries_of(const char* folder) {
 }
 
 void await_running(const ExecutorArena& arena, uint32_t slice) {
-  const auto deadline = std::chrono::steady_clock::now() + long_wait;
+  const auto deadline = std::chrono::steady_clock::now() + device_patience;
   while (arena.running_slice() != slice && std::chrono::steady_clock::now() < deadline)
     std::this_thread::yield();
   ASSERT_EQ(arena.running_slice(), slice);
@@ -118,7 +118,7 @@ TEST_F(OpenClDevice, RunsASliceUntilItIsToldToStop) {
   EXPECT_TRUE(waited.error() == Errc::execution_timeout);
   EXPECT_TRUE(executor->error().has_value());
   arena.stop();
-  EXPECT_TRUE(executor->wait(long_wait).has_value());
+  EXPECT_TRUE(executor->wait(device_patience).has_value());
   EXPECT_EQ(arena.parked_slice(), 1u);
   EXPECT_EQ(arena.end_reason(), RK_SLICE_STOP);
 }
@@ -130,7 +130,7 @@ TEST_F(OpenClDevice, RunsSlicesInTheOrderOfTheirLaunch) {
   ASSERT_TRUE(executor.has_value()) << executor.error().text();
   ExecutorArena arena(device->state()->arena, 1);
   for (uint32_t slice = 1; slice <= 100; ++slice) ASSERT_TRUE(executor->launch(slice).has_value());
-  ASSERT_TRUE(executor->wait(long_wait).has_value());
+  ASSERT_TRUE(executor->wait(device_patience).has_value());
   EXPECT_EQ(arena.running_slice(), 100u);
   EXPECT_EQ(arena.parked_slice(), 100u);
   EXPECT_EQ(arena.end_reason(), RK_SLICE_IDLE);
@@ -144,7 +144,7 @@ TEST_F(OpenClDevice, LeavesTheArenaAloneUntilTheFirstLaunch) {
   auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
   ASSERT_TRUE(executor.has_value()) << executor.error().text();
   ASSERT_TRUE(executor->launch(1).has_value());
-  ASSERT_TRUE(executor->wait(long_wait).has_value());
+  ASSERT_TRUE(executor->wait(device_patience).has_value());
   EXPECT_EQ(arena.slices(), 1u);
 }
 
@@ -180,10 +180,10 @@ TEST_F(OpenClDevice, OpensTwiceInOneProcessWithIndependentArenas) {
   await_running(first_arena, 1);
   await_running(second_arena, 2);
   first_arena.stop();
-  EXPECT_TRUE(one->wait(long_wait).has_value());
+  EXPECT_TRUE(one->wait(device_patience).has_value());
   EXPECT_EQ(second_arena.parked_slice(), 0u);
   second_arena.stop();
-  EXPECT_TRUE(two->wait(long_wait).has_value());
+  EXPECT_TRUE(two->wait(device_patience).has_value());
 }
 
 TEST_F(OpenClDevice, LeavesNoThreadAndNoDescriptorBehind) {
@@ -194,7 +194,7 @@ TEST_F(OpenClDevice, LeavesNoThreadAndNoDescriptorBehind) {
     ASSERT_TRUE(executor.has_value()) << executor.error().text();
     ExecutorArena arena(device->state()->arena, 1);
     ASSERT_TRUE(executor->launch(1).has_value());
-    ASSERT_TRUE(executor->wait(long_wait).has_value());
+    ASSERT_TRUE(executor->wait(device_patience).has_value());
   };
   cycle();  // the driver starts its workers and opens its files once
   const std::size_t threads = entries_of("/proc/self/task");
@@ -202,7 +202,7 @@ TEST_F(OpenClDevice, LeavesNoThreadAndNoDescriptorBehind) {
   for (int round = 0; round < 20; ++round) cycle();
   EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
   // A thread that has been joined is listed until the system has put it away.
-  const auto deadline = std::chrono::steady_clock::now() + long_wait;
+  const auto deadline = std::chrono::steady_clock::now() + device_patience;
   while (entries_of("/proc/self/task") > threads && std::chrono::steady_clock::now() < deadline)
     std::this_thread::yield();
   EXPECT_LE(entries_of("/proc/self/task"), threads);
@@ -224,7 +224,7 @@ TEST_F(OpenClDevice, TakesLaunchesFromSeveralThreads) {
   std::thread other(launch);
   launch();
   other.join();
-  ASSERT_TRUE(executor->wait(long_wait).has_value());
+  ASSERT_TRUE(executor->wait(device_patience).has_value());
   EXPECT_EQ(arena.slices(), 2 * launches);
 }
 

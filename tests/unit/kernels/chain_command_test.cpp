@@ -12,31 +12,31 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr rk_u32 rows = 3, columns = 40;
-constexpr rk_u32 count = rows * columns;
-constexpr rk_u32 bytes = count * sizeof(float);
+constexpr rk_u32 chain_rows = 3, chain_columns = 40;
+constexpr rk_u32 chain_count = chain_rows * chain_columns;
+constexpr rk_u32 chain_bytes = chain_count * sizeof(float);
 
 /// Arena: the commands, then a row. (input + row), relu, input - that, into the reply.
 struct ChainMessage {
   static constexpr rk_u64 commands_at = 128, row_at = 8192, arena_bytes = 16384;
 
   alignas(64) std::array<rk_u8, 1024> payload{};
-  alignas(64) std::array<rk_u8, bytes + 32> reply{};
+  alignas(64) std::array<rk_u8, chain_bytes + 32> reply{};
   alignas(64) std::array<rk_u8, arena_bytes> arena{};
-  MessageMemory memory{payload.data(), 1024,         64,         reply.data(),
-                       bytes + 32,     arena.data(), arena_bytes};
+  MessageMemory memory{payload.data(),   1024,         64,         reply.data(),
+                       chain_bytes + 32, arena.data(), arena_bytes};
 
   ChainMessage() {
     rk_command graph{};
     graph.op = RK_OP_GRAPH;
     graph.input_count = graph.output_count = 1;
-    graph.inputs[0] = flat(384, count);
-    graph.output = flat(0, count);
+    graph.inputs[0] = flat(384, chain_count);
+    graph.output = flat(0, chain_count);
     graph.attrs.graph.commands = commands_at;
     graph.attrs.graph.count = 3;
     std::memcpy(payload.data() + 64, &graph, sizeof graph);
-    for (rk_u32 i = 0; i < count; ++i) put(payload.data() + 384, i, x(i));
-    for (rk_u32 i = 0; i < columns; ++i) put(arena.data() + row_at, i, y(i));
+    for (rk_u32 i = 0; i < chain_count; ++i) put(payload.data() + 384, i, x(i));
+    for (rk_u32 i = 0; i < chain_columns; ++i) put(arena.data() + row_at, i, y(i));
     step(0) = command(Op::add, whole(RK_PLACE_MESSAGE), row(), whole(RK_PLACE_CHAIN));
     step(1) = command(Op::relu, whole(RK_PLACE_CHAIN), {}, whole(RK_PLACE_CHAIN));
     step(2) =
@@ -57,10 +57,17 @@ struct ChainMessage {
         offset, RK_PLACE_MESSAGE, RK_DTYPE_F32, 1, 0, elements, {elements, 1, 1, 1, 1, 1, 1, 1}};
   }
   static rk_operand whole(rk_u8 place) {
-    return {0, place, RK_DTYPE_F32, 2, 0, count, {rows, columns, 1, 1, 1, 1, 1, 1}};
+    return {
+        0, place, RK_DTYPE_F32, 2, 0, chain_count, {chain_rows, chain_columns, 1, 1, 1, 1, 1, 1}};
   }
   static rk_operand row() {
-    return {row_at, RK_PLACE_ARENA, RK_DTYPE_F32, 1, 0, columns, {columns, 1, 1, 1, 1, 1, 1, 1}};
+    return {row_at,
+            RK_PLACE_ARENA,
+            RK_DTYPE_F32,
+            1,
+            0,
+            chain_columns,
+            {chain_columns, 1, 1, 1, 1, 1, 1, 1}};
   }
   static rk_command command(Op op, const rk_operand& a, const rk_operand& b,
                             const rk_operand& out) {
@@ -100,11 +107,11 @@ TEST(ChainCommand, HandsValuesOnWithRowsThatRepeat) {
   for (const Programs& programs : available_programs()) {
     ChainMessage message;
     ASSERT_EQ(programs.core(message.memory, 0, 1), success) << programs.level;
-    for (rk_u32 i = 0; i < count; ++i) {
-      const float sum = ChainMessage::x(i) + ChainMessage::y(i % columns);
+    for (rk_u32 i = 0; i < chain_count; ++i) {
+      const float sum = ChainMessage::x(i) + ChainMessage::y(i % chain_columns);
       ASSERT_EQ(message.result(i), ChainMessage::x(i) - (sum > 0 ? sum : 0)) << programs.level << i;
     }
-    for (std::size_t i = bytes; i < message.reply.size(); ++i) ASSERT_EQ(message.reply[i], 0);
+    for (std::size_t i = chain_bytes; i < message.reply.size(); ++i) ASSERT_EQ(message.reply[i], 0);
   }
 }
 
@@ -145,8 +152,8 @@ TEST(ChainCommand, EachOfItsCommandsIsChecked) {
   step(0, Errc::bad_operand, [](rk_command& c) { c.inputs[1].dtype = RK_DTYPE_I32; });
   // One shape from the first to the last.
   const auto reshape = [](rk_operand& operand) {
-    operand.dims[0] = columns;
-    operand.dims[1] = rows;
+    operand.dims[0] = chain_columns;
+    operand.dims[1] = chain_rows;
   };
   step(1, Errc::bad_operand, [&](rk_command& c) { reshape(c.output); });
   step(1, Errc::bad_operand, [&](rk_command& c) { reshape(c.inputs[0]); });
@@ -170,7 +177,7 @@ TEST(ChainCommand, RowsAreTheInnermostDimsAndOfOneLength) {
   for (const Programs& programs : available_programs()) {
     ChainMessage one, row;
     second(one, 2, {1, 1});
-    second(row, 2, {1, columns});
+    second(row, 2, {1, chain_columns});
     ASSERT_EQ(programs.core(one.memory, 0, 1), success);
     ASSERT_EQ(programs.core(row.memory, 0, 1), success);
     const float sum = ChainMessage::x(44) + ChainMessage::y(0);
@@ -178,8 +185,8 @@ TEST(ChainCommand, RowsAreTheInnermostDimsAndOfOneLength) {
     const float sum_of_row = ChainMessage::x(44) + ChainMessage::y(4);
     EXPECT_EQ(row.result(44), ChainMessage::x(44) - (sum_of_row > 0 ? sum_of_row : 0));
   }
-  expect_refusal(Errc::bad_shape, [&](ChainMessage& m) { second(m, 2, {rows, 1}); });
-  expect_refusal(Errc::bad_shape, [&](ChainMessage& m) { second(m, 1, {columns / 2, 1}); });
+  expect_refusal(Errc::bad_shape, [&](ChainMessage& m) { second(m, 2, {chain_rows, 1}); });
+  expect_refusal(Errc::bad_shape, [&](ChainMessage& m) { second(m, 1, {chain_columns / 2, 1}); });
   expect_refusal(Errc::bad_shape, [&](ChainMessage& m) {
     second(m, 2, {1, 1});
     m.step(0).inputs[0] = m.step(0).inputs[1];  // nothing goes through all elements

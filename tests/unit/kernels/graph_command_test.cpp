@@ -11,8 +11,8 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr rk_u32 count = 16;  // words that go in, and come out
-constexpr rk_u32 bytes = count * sizeof(float);
+constexpr rk_u32 graph_count = 16;  // words that go in, and come out
+constexpr rk_u32 graph_bytes = graph_count * sizeof(float);
 
 /// Payload: the command at 64, the input behind it. Arena: two commands, then 16 words between
 /// them: relu(input) -> arena, neg(arena) -> reply.
@@ -20,9 +20,9 @@ struct GraphMessage {
   static constexpr rk_u64 commands_at = 128, value_at = 1024;
 
   alignas(64) std::array<rk_u8, 512> payload{};
-  alignas(64) std::array<rk_u8, bytes> reply{};
+  alignas(64) std::array<rk_u8, graph_bytes> reply{};
   alignas(64) std::array<rk_u8, 2048> arena{};
-  MessageMemory memory{payload.data(), 512, 64, reply.data(), bytes, arena.data(), 2048};
+  MessageMemory memory{payload.data(), 512, 64, reply.data(), graph_bytes, arena.data(), 2048};
 
   GraphMessage() {
     rk_command graph{};
@@ -36,13 +36,14 @@ struct GraphMessage {
     set(graph);
     step(0) = unary(Op::relu, operand(RK_PLACE_MESSAGE, 0), operand(RK_PLACE_ARENA, value_at));
     step(1) = unary(Op::neg, operand(RK_PLACE_ARENA, value_at), operand(RK_PLACE_MESSAGE, 0));
-    std::array<float, count> input{};
-    for (std::size_t i = 0; i < count; ++i) input[i] = static_cast<float>(i) - 4;
-    std::memcpy(payload.data() + 384, input.data(), bytes);
+    std::array<float, graph_count> input{};
+    for (std::size_t i = 0; i < graph_count; ++i) input[i] = static_cast<float>(i) - 4;
+    std::memcpy(payload.data() + 384, input.data(), graph_bytes);
   }
 
   static rk_operand operand(rk_u8 place, rk_u64 offset) {
-    rk_operand operand{offset, place, RK_DTYPE_F32, 1, 0, count, {count, 1, 1, 1, 1, 1, 1, 1}};
+    rk_operand operand{
+        offset, place, RK_DTYPE_F32, 1, 0, graph_count, {graph_count, 1, 1, 1, 1, 1, 1, 1}};
     return operand;
   }
   static rk_command unary(Op op, const rk_operand& input, const rk_operand& output) {
@@ -91,9 +92,9 @@ TEST(GraphCommand, RunsItsCommandsInOrder) {
   for (const Programs& programs : available_programs()) {
     GraphMessage message;
     EXPECT_EQ(programs.core(message.memory, 0, 1), success) << programs.level;
-    std::array<float, count> result{};
-    std::memcpy(result.data(), message.reply.data(), bytes);
-    for (std::size_t i = 0; i < count; ++i)
+    std::array<float, graph_count> result{};
+    std::memcpy(result.data(), message.reply.data(), graph_bytes);
+    for (std::size_t i = 0; i < graph_count; ++i)
       EXPECT_EQ(result[i], i < 4 ? 0 : 4 - static_cast<float>(i)) << programs.level;
   }
 }
@@ -137,7 +138,7 @@ TEST(GraphCommand, EachOfItsCommandsIsChecked) {
   first(Errc::unknown_op, [](rk_command& step) { step.op = RK_OP_GRAPH; });  // none in itself
   first(Errc::unknown_op, [](rk_command& step) { step.op = 999; });
   first(Errc::bad_command, [](rk_command& step) { step.input_count = 2; });
-  first(Errc::bad_operand, [](rk_command& step) { step.inputs[0].offset = bytes; });
+  first(Errc::bad_operand, [](rk_command& step) { step.inputs[0].offset = graph_bytes; });
   first(Errc::bad_operand, [](rk_command& step) { step.output.offset = 2048; });
   first(Errc::bad_shape, [](rk_command& step) {
     step.output.dims[0] = 8;

@@ -29,3 +29,5 @@ std::vector<Programs> available_programs() {
 #endif
 
 }  // namespace ringkernel::test
+
+#undef RK_DECLARE

@@ -20,12 +20,12 @@ TensorView resident(Shape shape, TensorId id) {
 }
 
 /// A request as it goes into a ring.
-struct Encoded {
+struct EncodedInPlace {
   codec::Plan plan;
   MessageBuffer bytes;
   rk_command command{};
 
-  explicit Encoded(const Request& request)
+  explicit EncodedInPlace(const Request& request)
       : plan(codec::plan(request).value()), bytes(plan.payload_bytes) {
     std::memset(bytes.data(), 0xee, bytes.size());
     codec::encode(plan, request, offsets, bytes.data());
@@ -41,7 +41,7 @@ struct Encoded {
 TEST(ResidentRequest, NamesItsTensorsByTheirPlaceInTheArena) {
   const std::vector<float> x(32, 1.5f);
   const TensorView w = resident({32, 1000}, 7);
-  const Encoded encoded(ops::matmul({{1, 32}, x}, w));
+  const EncodedInPlace encoded(ops::matmul({{1, 32}, x}, w));
   ASSERT_NE(encoded.root(), nullptr);
   EXPECT_LT(encoded.plan.payload_bytes, 1024u);
   EXPECT_EQ(encoded.plan.residents, 2u);
@@ -58,7 +58,7 @@ TEST(ResidentRequest, NamesItsTensorsByTheirPlaceInTheArena) {
 
 TEST(ResidentRequest, WithAResidentResultGetsAReplyWithoutData) {
   const TensorView a = resident({1 << 20}, 7);
-  const Encoded encoded(ops::add(a, a).into(a));
+  const EncodedInPlace encoded(ops::add(a, a).into(a));
   ASSERT_NE(encoded.root(), nullptr);
   EXPECT_EQ(encoded.command.output.place, RK_PLACE_ARENA);
   EXPECT_EQ(encoded.command.output.offset, offsets[inputs_max]);
@@ -78,7 +78,7 @@ TEST(ResidentRequest, IsNotTakenForAnInlineOneOfTheSameShapes) {
   const Request inline_request = ops::add(x, x);
   for (const Request& request : {inline_request, ops::add(a, x), ops::add(x, a), ops::add(a, a),
                                  inline_request.into(a), inline_request}) {
-    const Encoded encoded(request);
+    const EncodedInPlace encoded(request);
     for (std::size_t i = 0; i < 2; ++i)
       EXPECT_EQ(encoded.command.inputs[i].place,
                 request.inputs[i].tensor != 0 ? RK_PLACE_ARENA : RK_PLACE_MESSAGE);

@@ -7,8 +7,6 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::uint32_t capacity = RK_RING_CAPACITY_MIN;
-
 TEST(RingConsumer, GivesTheSameFrontUntilPop) {
   const OwnedRing ring;
   HostProducerEnd producer(ring);
@@ -41,7 +39,7 @@ TEST(RingConsumer, ReleasesEverythingPoppedWithOneStore) {
 
 TEST(RingConsumer, TellsEmptyFromWaiting) {
   for (const std::uint64_t start : starts) {
-    const OwnedRing ring(start + capacity - 64);
+    const OwnedRing ring(start + ring_capacity - 64);
     HostProducerEnd producer(ring);
     Consumer consumer(ring.view());
     EXPECT_TRUE(consumer.empty());
@@ -65,14 +63,14 @@ TEST(RingConsumer, SeesRecordsThatComeAfterItWasEmpty) {
 }
 
 TEST(RingConsumer, AddsThePaddingToTheNextRelease) {
-  const OwnedRing ring(capacity - 64);
+  const OwnedRing ring(ring_capacity - 64);
   HostProducerEnd producer(ring);
   Consumer consumer(ring.view());
   ASSERT_TRUE(producer.push({4, 1}));
   ASSERT_NE(consumer.front(), nullptr);
   consumer.pop();
   consumer.release();
-  EXPECT_EQ(ring.view().lines->consumer.position, capacity + 128U);
+  EXPECT_EQ(ring.view().lines->consumer.position, ring_capacity + 128U);
 }
 
 TEST(RingConsumer, RefusesARecordThatNobodyCommitted) {
@@ -102,7 +100,7 @@ TEST(RingConsumer, RefusesAProducerMoreThanALapAhead) {
   const OwnedRing ring;
   HostProducerEnd producer(ring);
   ASSERT_TRUE(producer.push({1, 0}));
-  for (const std::uint64_t position : {std::uint64_t{capacity} + 64, ~std::uint64_t{63}}) {
+  for (const std::uint64_t position : {std::uint64_t{ring_capacity} + 64, ~std::uint64_t{63}}) {
     ring.view().lines->producer.position = position;
     Consumer consumer(ring.view());
     EXPECT_EQ(consumer.front(), nullptr);

@@ -7,8 +7,6 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::uint64_t capacity = RK_RING_CAPACITY_MIN;
-
 TEST(RingInspect, ShowsAnEmptyRing) {
   const OwnedRing ring(640);
   const RingPicture picture = inspect(ring.view());
@@ -18,7 +16,7 @@ TEST(RingInspect, ShowsAnEmptyRing) {
 }
 
 TEST(RingInspect, ShowsRecordsAndPaddingInOrderAndLeavesThemThere) {
-  const OwnedRing ring(capacity - 128);
+  const OwnedRing ring(ring_capacity - 128);
   HostProducerEnd producer(ring);
   ASSERT_TRUE(producer.push({7, 0}));
   ASSERT_TRUE(producer.push({8, 40}));

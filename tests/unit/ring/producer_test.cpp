@@ -7,9 +7,6 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::uint32_t capacity = RK_RING_CAPACITY_MIN;
-constexpr std::uint32_t record_max = RK_RING_RECORD_MAX(capacity);
-
 void claim_and_commit(Producer& producer, const Message& message) {
   rk_record_header* const header = producer.try_claim(message.payload_bytes);
   ASSERT_NE(header, nullptr);
@@ -54,7 +51,7 @@ TEST(RingProducer, PublishesABatchAtOnceAndInOrder) {
 
 TEST(RingProducer, PublishesABatchThatGoesOverThePadding) {
   for (const std::uint64_t start : starts) {
-    const OwnedRing ring(start + capacity - 128);
+    const OwnedRing ring(start + ring_capacity - 128);
     Producer producer(ring.view());
     Consumer consumer(ring.view());
     claim_and_commit(producer, {1, 0});
@@ -66,7 +63,7 @@ TEST(RingProducer, PublishesABatchThatGoesOverThePadding) {
     consumer.pop();
     ASSERT_NE(consumer.front(), nullptr);
     EXPECT_EQ(parse(*consumer.front()), (Message{2, 1}));
-    EXPECT_EQ(consumer.position(), start + capacity);
+    EXPECT_EQ(consumer.position(), start + ring_capacity);
   }
 }
 
@@ -74,8 +71,8 @@ TEST(RingProducer, RefusesWhenItsOwnBatchFillsTheRing) {
   const OwnedRing ring;
   Producer producer(ring.view());
   Consumer consumer(ring.view());
-  claim_and_commit(producer, {1, record_max - 64});
-  claim_and_commit(producer, {2, record_max - 64});
+  claim_and_commit(producer, {1, ring_record_max - 64});
+  claim_and_commit(producer, {2, ring_record_max - 64});
   EXPECT_EQ(producer.try_claim(0), nullptr);
   EXPECT_TRUE(consumer.empty());
   producer.publish();
@@ -115,15 +112,15 @@ TEST(RingProducer, GivesTheSameBytesAgainAfterAbort) {
 
 TEST(RingProducer, ForgetsThePaddingOfAnAbortedClaim) {
   for (const std::uint64_t start : starts) {
-    const OwnedRing ring(start + capacity - 64);
+    const OwnedRing ring(start + ring_capacity - 64);
     Producer producer(ring.view());
     Consumer consumer(ring.view());
     ASSERT_EQ(producer.try_claim(1), ring.view().record(start)) << "padded to index 0";
     producer.abort();
-    EXPECT_EQ(producer.position(), start + capacity - 64);
+    EXPECT_EQ(producer.position(), start + ring_capacity - 64);
     claim_and_commit(producer, {9, 0});
     producer.publish();
-    EXPECT_EQ(ring.view().lines->producer.position, start + capacity);
+    EXPECT_EQ(ring.view().lines->producer.position, start + ring_capacity);
     ASSERT_NE(consumer.front(), nullptr);
     EXPECT_EQ(parse(*consumer.front()), (Message{9, 0}));
   }
@@ -154,22 +151,22 @@ TEST(RingProducer, CountsFreeBytesFromTheConsumersLatestRelease) {
   const OwnedRing ring;
   Producer producer(ring.view());
   Consumer consumer(ring.view());
-  EXPECT_EQ(producer.free_bytes(), capacity);
+  EXPECT_EQ(producer.free_bytes(), ring_capacity);
   claim_and_commit(producer, {1, 100});
-  EXPECT_EQ(producer.free_bytes(), capacity - 192);
+  EXPECT_EQ(producer.free_bytes(), ring_capacity - 192);
   producer.publish();
   ASSERT_NE(consumer.front(), nullptr);
   consumer.pop();
-  EXPECT_EQ(producer.free_bytes(), capacity - 192);
+  EXPECT_EQ(producer.free_bytes(), ring_capacity - 192);
   consumer.release();
-  EXPECT_EQ(producer.free_bytes(), capacity);
+  EXPECT_EQ(producer.free_bytes(), ring_capacity);
 }
 
 TEST(RingProducer, TreatsAnImpossibleConsumerPositionAsFull) {
   for (const std::uint64_t start : starts) {
     const OwnedRing ring(start);
     const std::uint64_t far = std::uint64_t{1} << 40;
-    for (const std::uint64_t position : {start + 64, start - capacity - 64, start + far}) {
+    for (const std::uint64_t position : {start + 64, start - ring_capacity - 64, start + far}) {
       ring.view().lines->consumer.position = position;
       Producer producer(ring.view());
       EXPECT_EQ(producer.try_claim(0), nullptr);
@@ -206,7 +203,7 @@ TEST(RingProducerDeathTest, StopsTheProcessWhenTheContractIsBroken) {
   const OwnedRing ring;
   Producer producer(ring.view());
   EXPECT_DEATH(producer.commit(), "commit without a claim");
-  EXPECT_DEATH((void)producer.try_claim(record_max - 63), "larger than the ring takes");
+  EXPECT_DEATH((void)producer.try_claim(ring_record_max - 63), "larger than the ring takes");
   ASSERT_NE(producer.try_claim(0), nullptr);
   EXPECT_DEATH((void)producer.try_claim(0), "commit or abort a claim");
 }

@@ -17,6 +17,9 @@
 
 namespace ringkernel::test {
 
+inline constexpr std::uint32_t ring_capacity = RK_RING_CAPACITY_MIN;
+inline constexpr std::uint32_t ring_record_max = RK_RING_RECORD_MAX(ring_capacity);
+
 /// Positions whose neighbourhood could go wrong. All have index 0, and the second lap crosses the
 /// power of two.
 inline constexpr std::array<std::uint64_t, 4> starts = {

@@ -10,9 +10,7 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::uint32_t capacity = RK_RING_CAPACITY_MIN;
 constexpr std::uint32_t header_bytes = sizeof(rk_record_header);
-constexpr std::uint32_t record_max = RK_RING_RECORD_MAX(capacity);
 
 template <class ProducerEnd, class ConsumerEnd>
 struct Pair {
@@ -92,13 +90,13 @@ TYPED_TEST(RingPair, DeliversARecordIntactAndOnce) {
 
 TYPED_TEST(RingPair, IsFullWhenEveryByteIsPublishedAndNotBefore) {
   this->from_every_start([](auto& link, std::uint64_t start) {
-    for (std::uint32_t i = 0; i < capacity / header_bytes; ++i) {
+    for (std::uint32_t i = 0; i < ring_capacity / header_bytes; ++i) {
       ASSERT_TRUE(link.producer.push({i, 0})) << i;
     }
-    EXPECT_EQ(link.produced(), start + capacity);
+    EXPECT_EQ(link.produced(), start + ring_capacity);
     EXPECT_FALSE(link.producer.push({99, 0}));
-    EXPECT_EQ(link.produced(), start + capacity);
-    for (std::uint32_t i = 0; i < capacity / header_bytes; ++i) {
+    EXPECT_EQ(link.produced(), start + ring_capacity);
+    for (std::uint32_t i = 0; i < ring_capacity / header_bytes; ++i) {
       EXPECT_EQ(link.consumer.pop(), (Message{i, 0}));
     }
     EXPECT_EQ(link.consumer.pop(), std::nullopt);
@@ -107,48 +105,49 @@ TYPED_TEST(RingPair, IsFullWhenEveryByteIsPublishedAndNotBefore) {
 
 TYPED_TEST(RingPair, ReusesSpaceAfterReleaseAndNotAfterPop) {
   this->from_every_start([](auto& link, std::uint64_t) {
-    ASSERT_TRUE(link.producer.push({1, record_max - header_bytes}));
-    ASSERT_TRUE(link.producer.push({2, record_max - header_bytes}));
+    ASSERT_TRUE(link.producer.push({1, ring_record_max - header_bytes}));
+    ASSERT_TRUE(link.producer.push({2, ring_record_max - header_bytes}));
     ASSERT_TRUE(link.consumer.pop().has_value());
     EXPECT_FALSE(link.producer.push({3, 0})) << "popped, but not released";
     link.consumer.release();
     EXPECT_TRUE(link.producer.push({3, 0}));
-    EXPECT_EQ(link.consumer.pop(), (Message{2, record_max - header_bytes}));
+    EXPECT_EQ(link.consumer.pop(), (Message{2, ring_record_max - header_bytes}));
     EXPECT_EQ(link.consumer.pop(), (Message{3, 0}));
   });
 }
 
 TYPED_TEST(RingPair, NeedsNoPaddingWhenARecordEndsExactlyAtTheEnd) {
   this->from_every_start([](auto& link, std::uint64_t start) {
-    link.advance(record_max);
-    ASSERT_TRUE(link.producer.push({5, record_max - header_bytes}));
-    EXPECT_EQ(link.produced(), start + capacity);
+    link.advance(ring_record_max);
+    ASSERT_TRUE(link.producer.push({5, ring_record_max - header_bytes}));
+    EXPECT_EQ(link.produced(), start + ring_capacity);
     ASSERT_TRUE(link.producer.push({6, 0}));
-    EXPECT_EQ(link.produced(), start + capacity + header_bytes);
-    EXPECT_EQ(link.consumer.pop(), (Message{5, record_max - header_bytes}));
+    EXPECT_EQ(link.produced(), start + ring_capacity + header_bytes);
+    EXPECT_EQ(link.consumer.pop(), (Message{5, ring_record_max - header_bytes}));
     EXPECT_EQ(link.consumer.pop(), (Message{6, 0}));
   });
 }
 
 TYPED_TEST(RingPair, PadsToTheEndWhenARecordIsOneLineTooLong) {
   this->from_every_start([](auto& link, std::uint64_t start) {
-    link.advance(record_max);
+    link.advance(ring_record_max);
     link.advance(header_bytes);
-    ASSERT_TRUE(link.producer.push({5, record_max - header_bytes}));
-    EXPECT_EQ(link.produced(), start + capacity + record_max);
-    EXPECT_EQ(link.ring.view().record(start + record_max + header_bytes)->kind, RK_RECORD_PADDING);
-    EXPECT_EQ(link.consumer.pop(), (Message{5, record_max - header_bytes}));
+    ASSERT_TRUE(link.producer.push({5, ring_record_max - header_bytes}));
+    EXPECT_EQ(link.produced(), start + ring_capacity + ring_record_max);
+    EXPECT_EQ(link.ring.view().record(start + ring_record_max + header_bytes)->kind,
+              RK_RECORD_PADDING);
+    EXPECT_EQ(link.consumer.pop(), (Message{5, ring_record_max - header_bytes}));
     link.consumer.release();
-    EXPECT_EQ(link.consumed(), start + capacity + record_max);
+    EXPECT_EQ(link.consumed(), start + ring_capacity + ring_record_max);
   });
 }
 
 TYPED_TEST(RingPair, PadsWithTheShortestPaddingOfOneLine) {
   this->from_every_start([](auto& link, std::uint64_t start) {
-    link.advance(record_max);
-    link.advance(record_max - header_bytes);
+    link.advance(ring_record_max);
+    link.advance(ring_record_max - header_bytes);
     ASSERT_TRUE(link.producer.push({5, 1}));
-    EXPECT_EQ(link.produced(), start + capacity + 2 * header_bytes);
+    EXPECT_EQ(link.produced(), start + ring_capacity + 2 * header_bytes);
     EXPECT_EQ(link.consumer.pop(), (Message{5, 1}));
   });
 }
@@ -156,15 +155,15 @@ TYPED_TEST(RingPair, PadsWithTheShortestPaddingOfOneLine) {
 // The record alone would fit at the start of the data; with its padding it does not.
 TYPED_TEST(RingPair, CountsPaddingAsUsedSpace) {
   this->from_every_start([](auto& link, std::uint64_t) {
-    link.advance(record_max);
-    ASSERT_TRUE(link.producer.push({1, record_max - 2 * header_bytes}));
-    // 64 bytes are free before the end and record_max at the start.
-    EXPECT_TRUE(link.producer.push({2, record_max - header_bytes}));
+    link.advance(ring_record_max);
+    ASSERT_TRUE(link.producer.push({1, ring_record_max - 2 * header_bytes}));
+    // 64 bytes are free before the end and ring_record_max at the start.
+    EXPECT_TRUE(link.producer.push({2, ring_record_max - header_bytes}));
     EXPECT_FALSE(link.producer.push({3, 0}));
-    EXPECT_EQ(link.consumer.pop(), (Message{1, record_max - 2 * header_bytes}));
+    EXPECT_EQ(link.consumer.pop(), (Message{1, ring_record_max - 2 * header_bytes}));
     link.consumer.release();
     EXPECT_TRUE(link.producer.push({3, 0}));
-    EXPECT_EQ(link.consumer.pop(), (Message{2, record_max - header_bytes}));
+    EXPECT_EQ(link.consumer.pop(), (Message{2, ring_record_max - header_bytes}));
     link.consumer.release();
     EXPECT_EQ(link.consumer.pop(), (Message{3, 0}));
   });
@@ -172,27 +171,27 @@ TYPED_TEST(RingPair, CountsPaddingAsUsedSpace) {
 
 TYPED_TEST(RingPair, RefusesARecordWhoseStartBehindThePaddingIsStillInUse) {
   this->from_every_start([](auto& link, std::uint64_t start) {
-    ASSERT_TRUE(link.producer.push({1, record_max - header_bytes}));
-    ASSERT_TRUE(link.producer.push({2, record_max - 2 * header_bytes}));
+    ASSERT_TRUE(link.producer.push({1, ring_record_max - header_bytes}));
+    ASSERT_TRUE(link.producer.push({2, ring_record_max - 2 * header_bytes}));
     const std::uint64_t before = link.produced();
     EXPECT_FALSE(link.producer.push({3, 1}));
     EXPECT_EQ(link.produced(), before);
-    EXPECT_EQ(link.consumer.pop(), (Message{1, record_max - header_bytes}));
+    EXPECT_EQ(link.consumer.pop(), (Message{1, ring_record_max - header_bytes}));
     link.consumer.release();
     EXPECT_TRUE(link.producer.push({3, 1}));
-    EXPECT_EQ(link.produced(), start + capacity + 2 * header_bytes);
-    EXPECT_EQ(link.consumer.pop(), (Message{2, record_max - 2 * header_bytes}));
+    EXPECT_EQ(link.produced(), start + ring_capacity + 2 * header_bytes);
+    EXPECT_EQ(link.consumer.pop(), (Message{2, ring_record_max - 2 * header_bytes}));
     EXPECT_EQ(link.consumer.pop(), (Message{3, 1}));
   });
 }
 
-// The reason why the longest record is half the capacity (protocol/ring.h).
+// The reason why the longest record is half the ring_capacity (protocol/ring.h).
 TYPED_TEST(RingPair, TakesTheLongestRecordWheneverItIsEmpty) {
   for (const std::uint64_t start : starts) {
-    for (std::uint64_t index = 0; index < capacity; index += RK_RECORD_ALIGN) {
+    for (std::uint64_t index = 0; index < ring_capacity; index += RK_RECORD_ALIGN) {
       Link<TypeParam> link(start + index);
-      ASSERT_TRUE(link.producer.push({index, record_max - header_bytes})) << index;
-      ASSERT_EQ(link.consumer.pop(), (Message{index, record_max - header_bytes})) << index;
+      ASSERT_TRUE(link.producer.push({index, ring_record_max - header_bytes})) << index;
+      ASSERT_EQ(link.consumer.pop(), (Message{index, ring_record_max - header_bytes})) << index;
     }
   }
 }
@@ -203,8 +202,8 @@ TYPED_TEST(RingPair, KeepsEveryMessageInOrderOverManyLaps) {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     const auto message = [](std::uint64_t id) {
-      return Message{
-          id, static_cast<std::uint32_t>((id * 2654435761U) % (record_max - header_bytes + 1))};
+      return Message{id, static_cast<std::uint32_t>((id * 2654435761U) %
+                                                    (ring_record_max - header_bytes + 1))};
     };
     while (received < 2000) {
       while (link.producer.push(message(sent))) ++sent;
@@ -213,7 +212,7 @@ TYPED_TEST(RingPair, KeepsEveryMessageInOrderOverManyLaps) {
       }
       link.consumer.release();
     }
-    EXPECT_GT(link.consumed() - start, 100 * capacity);
+    EXPECT_GT(link.consumed() - start, 100 * ring_capacity);
   });
 }
 
@@ -249,8 +248,8 @@ constexpr Damage damages[] = {
      [](const RingView& ring, std::uint64_t at) { ring.record(at)->length = 0xffffffc0; }},
     {"length beyond the end",
      [](const RingView& ring, std::uint64_t at) {
-       ring.record(at)->length = capacity + 64;
-       ring.lines->producer.position = at + 2 * capacity;
+       ring.record(at)->length = ring_capacity + 64;
+       ring.lines->producer.position = at + 2 * ring_capacity;
      }},
     {"padding of length zero",
      [](const RingView& ring, std::uint64_t at) {

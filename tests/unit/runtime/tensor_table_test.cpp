@@ -17,14 +17,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr TensorDesc four{DType::f32, {4}};
+constexpr TensorDesc four_floats{DType::f32, {4}};
 
 /// A table over 64 KiB of memory that the test can look into.
 class Tensors : public ::testing::Test {
  protected:
   static constexpr std::uint64_t arena_bytes = 64 * 1024;
 
-  TensorId tensor(const TensorDesc& desc = four) { return table.allocate(desc).value(); }
+  TensorId tensor(const TensorDesc& desc = four_floats) { return table.allocate(desc).value(); }
   void fill(TensorId id, std::uint64_t bytes, int value) {
     const std::vector<std::byte> elements(bytes, static_cast<std::byte>(value));
     ASSERT_TRUE(table.try_write(id, elements).value());
@@ -34,12 +34,12 @@ class Tensors : public ::testing::Test {
     return static_cast<std::ptrdiff_t>(arena_bytes) -
            std::count(memory.get(), memory.get() + arena_bytes, std::byte{0});
   }
-  static TensorView view(TensorId id, const TensorDesc& desc = four) {
+  static TensorView view(TensorId id, const TensorDesc& desc = four_floats) {
     TensorView result(desc, nullptr);
     result.tensor = id;
     return result;
   }
-  Result<TensorTable::Held*> hold(const Request& request, const TensorDesc& result = four) {
+  Result<TensorTable::Held*> hold(const Request& request, const TensorDesc& result = four_floats) {
     return table.hold(request, result);
   }
 
@@ -208,8 +208,8 @@ TEST_F(Tensors, TakeAScalarWhereItsZerosHaveRoomOnAGpuOnly) {
     EXPECT_EQ(refused.error(), Errc::dimension_mismatch) << shape.text();
   }
   // Only a scalar: other results have the shape of their output.
-  const auto refused = gpu.hold(ops::relu(std::array{1.0f}).into(view(gpu.allocate(four).value())),
-                                {DType::f32, {1}});
+  const auto refused = gpu.hold(
+      ops::relu(std::array{1.0f}).into(view(gpu.allocate(four_floats).value())), {DType::f32, {1}});
   EXPECT_EQ(refused.error(), Errc::dimension_mismatch);
 }
 
@@ -218,7 +218,7 @@ TEST_F(Tensors, OfIntegersAreOnAGpuTheIndicesOfAGatherAndNothingElse) {
   for (const DType dtype : {DType::i32, DType::i64}) {
     const TensorDesc desc{dtype, {3}};
     const TensorView integers = view(gpu.allocate(desc).value(), desc);
-    const TensorView floats = view(gpu.allocate(four).value());
+    const TensorView floats = view(gpu.allocate(four_floats).value());
     const auto held = gpu.hold(ops::gather(floats, integers), {DType::f32, {3}});
     ASSERT_TRUE(held) << held.error().text();
     (*held)->release();

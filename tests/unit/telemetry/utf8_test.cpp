@@ -61,7 +61,7 @@ TEST(Utf8, TakesNothingElseForOne) {
            "\xf5\x80\x80\x80"sv,      // above U+10FFFF
            "\xf8\x88\x80\x80\x80"sv,  // of five bytes
        }) {
-    EXPECT_EQ(first_character(text).bytes, 0u) << testing::PrintToString(text);
+    EXPECT_EQ(first_character(text).bytes, 0u) << ::testing::PrintToString(text);
     EXPECT_FALSE(is_utf8(text));
     EXPECT_FALSE(is_utf8("before" + std::string(text)));
   }
