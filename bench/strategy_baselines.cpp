@@ -32,7 +32,7 @@ kernel void answer(global uint* request, global uint* reply, uint vectors) {
   }
 })";
 
-constexpr std::size_t line = 64;
+constexpr std::size_t line_bytes = 64;
 
 void set_argument(const Kernel& kernel, cl_uint index, const Buffer& buffer) {
   cl_mem memory = buffer.get();
@@ -65,16 +65,16 @@ class Handwritten {
         copies_(make("clCreateCommandQueue", clCreateCommandQueueWithProperties, session_.context(),
                      default_device(), nullptr)),
         kernel_(session_.kernel("answer")),
-        request_buffer_(session_.buffer(line + bytes)),
-        reply_buffer_(session_.buffer(line + bytes)),
-        request_(line + bytes),
-        reply_(line + bytes) {
+        request_buffer_(session_.buffer(line_bytes + bytes)),
+        reply_buffer_(session_.buffer(line_bytes + bytes)),
+        request_(line_bytes + bytes),
+        reply_(line_bytes + bytes) {
     write(copies_.get(), request_buffer_, 0, request_.data(), request_.size());
     write(copies_.get(), reply_buffer_, 0, reply_.data(), reply_.size());
     check(clFinish(copies_.get()), "clFinish");
     set_argument(kernel_, 0, request_buffer_);
     set_argument(kernel_, 1, reply_buffer_);
-    const auto vectors = static_cast<cl_uint>(bytes / line);
+    const auto vectors = static_cast<cl_uint>(bytes / line_bytes);
     check(clSetKernelArg(kernel_.get(), 2, sizeof vectors, &vectors), "clSetKernelArg");
     const std::size_t one = 1;
     check(clEnqueueNDRangeKernel(session_.queue(), kernel_.get(), 1, nullptr, &one, &one, 0,
@@ -90,30 +90,32 @@ class Handwritten {
     clFinish(session_.queue());
   }
 
-  [[nodiscard]] std::span<std::byte> message() { return std::span(request_).subspan(line); }
+  [[nodiscard]] std::span<std::byte> message() { return std::span(request_).subspan(line_bytes); }
 
   /// The message there and back.
   void round_trip(cl_uint number) {
     flag_ = number;
-    write(copies_.get(), request_buffer_, line, message().data(), bytes_);
+    write(copies_.get(), request_buffer_, line_bytes, message().data(), bytes_);
     write(copies_.get(), request_buffer_, 0, &flag_, sizeof flag_);
     check(clFlush(copies_.get()), "clFlush");
     // What is small comes with the flag; of what is large the flag is read first, since it would
     // be read in vain.
     const bool together = bytes_ <= together_max;
-    const std::span<const std::byte> echo = std::span(reply_).subspan(line);
+    const std::span<const std::byte> echo = std::span(reply_).subspan(line_bytes);
     for (;;) {
-      read(copies_.get(), reply_buffer_, 0, reply_.data(), together ? line + bytes_ : sizeof flag_);
+      read(copies_.get(), reply_buffer_, 0, reply_.data(),
+           together ? line_bytes + bytes_ : sizeof flag_);
       if (std::memcmp(reply_.data(), &flag_, sizeof flag_) != 0) continue;
       // Of one read no order is promised: the stamps say whether the rest was there as well.
       if (together && !is_stamped(echo, number)) continue;
       break;
     }
-    if (!together) read(copies_.get(), reply_buffer_, line, reply_.data() + line, bytes_);
+    if (!together)
+      read(copies_.get(), reply_buffer_, line_bytes, reply_.data() + line_bytes, bytes_);
   }
 
   void check_echo(cl_uint number) const {
-    if (!is_stamped(std::span(reply_).subspan(line), number))
+    if (!is_stamped(std::span(reply_).subspan(line_bytes), number))
       throw std::runtime_error("the echo differs");
   }
 

@@ -22,12 +22,12 @@ namespace rk = ringkernel;
 using namespace std::chrono_literals;
 
 // Short, because virtual CPUs change places several times a second, and with them all figures.
-constexpr auto window = 5ms;
+constexpr auto pair_window = 5ms;
 /// Until the other executor has left, and the caches are this one's again.
 constexpr auto settling = 1500us;
-constexpr auto park_after = 300us;
+constexpr auto echo_park_after = 300us;
 constexpr int pairs = 800;
-constexpr std::size_t batch = 64;
+constexpr std::size_t echo_batch = 64;
 constexpr int readers = 10;
 
 /// A runtime with one ring kernel that echoes.
@@ -39,7 +39,7 @@ class EchoService {
       : runtime_(rk::RingKernelRuntime::builder()
                      .backend(backend)
                      .options({.arena_bytes = 8 << 20,
-                               .park_after = park_after,
+                               .park_after = echo_park_after,
                                .telemetry = telemetry,
                                .latency_sampling = sampling})
                      .build()
@@ -53,18 +53,18 @@ class EchoService {
   }
 
   void pipeline() {
-    if (kernel_.send_all(views_).value() != batch)
+    if (kernel_.send_all(views_).value() != echo_batch)
       throw std::runtime_error("a message was refused");
-    for (std::size_t done = 0; done != batch;)
-      done += kernel_.receive_some(std::span(replies_).first(batch - done), 10s).value();
+    for (std::size_t done = 0; done != echo_batch;)
+      done += kernel_.receive_some(std::span(replies_).first(echo_batch - done), 10s).value();
   }
 
  private:
   rk::RingKernelRuntime runtime_;
   rk::Kernel kernel_;
   std::vector<std::byte> message_ = std::vector<std::byte>(64);
-  std::vector<rk::Bytes> views_ = std::vector<rk::Bytes>(batch, rk::Bytes(message_));
-  std::vector<rk::Result<rk::Reply>> replies_ = std::vector<rk::Result<rk::Reply>>(batch);
+  std::vector<rk::Bytes> views_ = std::vector<rk::Bytes>(echo_batch, rk::Bytes(message_));
+  std::vector<rk::Result<rk::Reply>> replies_ = std::vector<rk::Result<rk::Reply>>(echo_batch);
 };
 
 /// How often `act` runs in a microsecond, over one window.
@@ -78,7 +78,7 @@ double rate_of(Act&& act) {
   do {
     act();
     ++count;
-  } while (watch.us() < std::chrono::duration<double, std::micro>(window).count());
+  } while (watch.us() < std::chrono::duration<double, std::micro>(pair_window).count());
   return static_cast<double>(count) / watch.us();
 }
 
@@ -114,8 +114,8 @@ Measurement call_cost() {
 /// What one message pays whose times are taken, in a pipeline.
 Measurement sample_cost() {
   EchoService with(true, 1), without(true, 0);
-  return paired([&] { return rate_of([&] { with.pipeline(); }) * batch; },
-                [&] { return rate_of([&] { without.pipeline(); }) * batch; }, ns_more);
+  return paired([&] { return rate_of([&] { with.pipeline(); }) * echo_batch; },
+                [&] { return rate_of([&] { without.pipeline(); }) * echo_batch; }, ns_more);
 }
 
 /// What a thread does that wakes a thousand times a second.

@@ -51,15 +51,16 @@ function(rk_embed output)
 endfunction()
 
 # Compiling is most of what a run with a sanitizer costs. The tests, but not what they test, do
-# without optimisation there, and have what others wrote compiled once (tests/support); the other
-# builds show that each file includes what it needs.
+# without optimisation there, and have what others wrote compiled once (tests/support).
 function(rk_compile_quickly test)
   target_compile_options(${test} PRIVATE -O0)
   target_link_libraries(${test} PRIVATE ringkernel_boost)  # for its definitions
   target_precompile_headers(${test} REUSE_FROM ringkernel_test_headers)
   get_target_property(sources ${test} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]c$")
-  set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  # Nor are they joined: what CMake joins does not know that it is to skip those headers.
+  set_source_files_properties(${sources} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable. EACH_TRANSFER: ctest runs it once

@@ -81,18 +81,6 @@ unsigned fault_of(const beast::error_code& error) {
 /// Of a coroutine. What it threw, for lack of memory, must not end the service.
 void ended(const std::exception_ptr&) {}
 
-/// Counts who is there.
-class Presence {
- public:
-  explicit Presence(std::size_t& count) noexcept : count_(count) { ++count_; }
-  Presence(const Presence&) = delete;
-  Presence& operator=(const Presence&) = delete;
-  ~Presence() { --count_; }
-
- private:
-  std::size_t& count_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::open(const tcp::endpoint& endpoint,
@@ -140,6 +128,18 @@ asio::awaitable<void> Server::accept() {
     }
   }
 }
+
+/// Counts who is there.
+class Server::Presence {
+ public:
+  explicit Presence(std::size_t& count) noexcept : count_(count) { ++count_; }
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+  ~Presence() { --count_; }
+
+ private:
+  std::size_t& count_;
+};
 
 asio::awaitable<void> Server::serve(tcp::socket socket) {
   const Presence presence(connections_);

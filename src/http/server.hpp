@@ -35,6 +35,8 @@ class Server {
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
  private:
+  class Presence;
+
   explicit Server(std::filesystem::path counters_file);
   Result<void> listen(const boost::asio::ip::tcp::endpoint& endpoint);
   boost::asio::awaitable<void> accept();

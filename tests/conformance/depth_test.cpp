@@ -27,8 +27,8 @@ constexpr Depth depths[] = {{1, {1, 1, 1}},    {127, {1, 1, 127}}, {128, {4, 4, 
                             {129, {1, 3, 43}}, {512, {4, 4, 32}},  {4096, {4, 4, 256}}};
 
 /// Enough rows and columns for whole tiles and rests of them.
-constexpr std::int64_t rows = 9;
-constexpr std::int64_t columns = 35;
+constexpr std::int64_t depth_rows = 9;
+constexpr std::int64_t depth_columns = 35;
 
 std::vector<Case> cases_of_depth(const Depth& depth, bool is_signed) {
   Dice dice(cases_seed, static_cast<std::uint64_t>(depth.k * 2 + (is_signed ? 1 : 0)));
@@ -37,12 +37,12 @@ std::vector<Case> cases_of_depth(const Depth& depth, bool is_signed) {
   };
   const auto& [height, width, channels] = depth.filter;
   return {
-      {Op::matmul, {draw({rows, depth.k}), draw({depth.k, columns})}, {}},
+      {Op::matmul, {draw({depth_rows, depth.k}), draw({depth.k, depth_columns})}, {}},
       {Op::dot, {draw({depth.k}), draw({depth.k})}, {}},
-      {Op::dot, {draw({rows, depth.k}), draw({depth.k})}, {}},
-      {Op::dot, {draw({depth.k}), draw({depth.k, columns})}, {}},
+      {Op::dot, {draw({depth_rows, depth.k}), draw({depth.k})}, {}},
+      {Op::dot, {draw({depth.k}), draw({depth.k, depth_columns})}, {}},
       {Op::conv2d,
-       {draw({1, height + 1, width + 1, channels}), draw({height, width, channels, columns})},
+       {draw({1, height + 1, width + 1, channels}), draw({height, width, channels, depth_columns})},
        sliding({1, 1})},
   };
 }

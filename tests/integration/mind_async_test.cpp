@@ -23,8 +23,8 @@ using ::testing::HasSubstr;
 
 RK_ON_EACH_BACKEND(MindAsync);
 
-constexpr OpOptions first{.queue = 0};
-constexpr OpOptions second{.queue = 1};
+constexpr OpOptions first_queue{.queue = 0};
+constexpr OpOptions second_queue{.queue = 1};
 
 TEST_P(MindAsync, CompletesOnTheHandlersExecutorAndNotInside) {
   auto runtime = open_mind(GetParam());
@@ -83,12 +83,12 @@ TEST_P(MindAsync, KeepsTheOrderOfOpsOnDifferentQueues) {
   const Tensor y = runtime.allocate({DType::f32, {many}}).value();
   float expected_x = 0, expected_y = 0;
   for (int i = 0; i < 20; ++i) {
-    runtime.run_op_async("add", {x, one}, x, first, boost::asio::detached);
-    runtime.run_op_async("add", {x, y}, y, second, boost::asio::detached);
-    runtime.run_op_async("mul", {y, two}, x, first, boost::asio::detached);
-    runtime.run_op_async("sub", {x, y}, y, second, boost::asio::detached);
-    runtime.run_op_async("sub", {x, y}, x, second, boost::asio::detached);
-    runtime.run_op_async("sub", {x, x}, y, first, boost::asio::detached);
+    runtime.run_op_async("add", {x, one}, x, first_queue, boost::asio::detached);
+    runtime.run_op_async("add", {x, y}, y, second_queue, boost::asio::detached);
+    runtime.run_op_async("mul", {y, two}, x, first_queue, boost::asio::detached);
+    runtime.run_op_async("sub", {x, y}, y, second_queue, boost::asio::detached);
+    runtime.run_op_async("sub", {x, y}, x, second_queue, boost::asio::detached);
+    runtime.run_op_async("sub", {x, x}, y, first_queue, boost::asio::detached);
     expected_x += 1;
     expected_y += expected_x;
     expected_x = expected_y * 2;
@@ -105,8 +105,8 @@ TEST_P(MindAsync, SynchronousOpsStandBehindAsynchronousOnes) {
   auto runtime = open_mind(GetParam());
   const Tensor x = filled(runtime, {1024}, std::vector<float>(1024, 1));
   for (int i = 0; i < 5; ++i) {
-    runtime.run_op_async("add", {x, x}, x, first, boost::asio::detached);
-    EXPECT_TRUE(runtime.run_op("add", {x, x}, x, second));
+    runtime.run_op_async("add", {x, x}, x, first_queue, boost::asio::detached);
+    EXPECT_TRUE(runtime.run_op("add", {x, x}, x, second_queue));
   }
   EXPECT_THAT(contents(runtime, x), Each(1024.0f));
 }
@@ -116,8 +116,9 @@ TEST_P(MindAsync, AWriteWaitsForOpsThatAreGivenAndNotYetHandedOut) {
   const Tensor big = filled(runtime, {512, 512}, std::vector<float>(512 * 512, 1));
   const Tensor x = filled(runtime, {512, 512}, std::vector<float>(512 * 512, 1));
   const Tensor out = runtime.allocate({DType::f32, {512, 512}}).value();
-  runtime.run_op_async("matmul", {big, big}, out, first, boost::asio::detached);
-  runtime.run_op_async("add", {x, out}, out, second, boost::asio::detached);  // waits for matmul
+  runtime.run_op_async("matmul", {big, big}, out, first_queue, boost::asio::detached);
+  runtime.run_op_async("add", {x, out}, out, second_queue,
+                       boost::asio::detached);  // waits for matmul
   EXPECT_TRUE(runtime.write(x, std::vector<float>(512 * 512, 1000)));
   EXPECT_THAT(contents(runtime, out), Each(513.0f));
 }
@@ -129,8 +130,8 @@ TEST_P(MindAsync, AnErrorDoesNotHangThoseBehindIt) {
   runtime.write(indices, std::array<std::int32_t, 2>{0, 9}).value();
   const Tensor out = filled(runtime, {2}, {7, 8});
   const Tensor sum = runtime.allocate({DType::f32, {2}}).value();
-  auto gathered = runtime.run_op_async("gather", {x, indices}, out, first, use_future);
-  auto added = runtime.run_op_async("add", {x, out}, sum, second, use_future);
+  auto gathered = runtime.run_op_async("gather", {x, indices}, out, first_queue, use_future);
+  auto added = runtime.run_op_async("add", {x, out}, sum, second_queue, use_future);
   EXPECT_THROW(gathered.get(), boost::system::system_error);
   added.get();
   EXPECT_THAT(contents(runtime, sum), ElementsAre(8, 10)) << "the output was left alone";
@@ -147,8 +148,8 @@ TEST_P(MindAsync, TensorsOutliveTheirHandlesUntilTheOpsHaveEnded) {
   const Tensor out = runtime.allocate({DType::f32, {256, 256}}).value();
   {
     const Tensor between = runtime.allocate({DType::f32, {256, 256}}).value();
-    runtime.run_op_async("matmul", {big, big}, between, first, boost::asio::detached);
-    runtime.run_op_async("add", {between, between}, out, second, boost::asio::detached);
+    runtime.run_op_async("matmul", {big, big}, between, first_queue, boost::asio::detached);
+    runtime.run_op_async("add", {between, between}, out, second_queue, boost::asio::detached);
   }
   EXPECT_THAT(contents(runtime, out), Each(512.0f));
   runtime.synchronize().value();
@@ -162,8 +163,8 @@ TEST_P(MindAsync, TheDestructorEndsWhatIsUnfinished) {
     const Tensor x = runtime.allocate({DType::f32, {512, 512}}).value();
     const Tensor out = runtime.allocate({DType::f32, {512, 512}}).value();
     for (int i = 0; i < 20; ++i)
-      running = runtime.run_op_async("matmul", {x, x}, out, first, use_future);
-    waiting = runtime.run_op_async("relu", out, x, second, use_future);
+      running = runtime.run_op_async("matmul", {x, x}, out, first_queue, use_future);
+    waiting = runtime.run_op_async("relu", out, x, second_queue, use_future);
   }
   const auto code_of = [](std::future<void>& future) {
     try {
@@ -247,8 +248,8 @@ TEST_P(MindAsync, AnOpThatWaitsForOneThatFailsEndsAndIsNeverRun) {
   const Tensor out = runtime.allocate(square).value();
   const Tensor kept = filled(runtime, {4}, {1, 2, 3, 4});
   auto slow = runtime.run_op_async("matmul", {x, x}, out, too_short, use_future);
-  auto waiting = runtime.run_op_async("copy", out, x, second, use_future);
-  auto behind = runtime.run_op_async("add", {x, x}, x, second, use_future);
+  auto waiting = runtime.run_op_async("copy", out, x, second_queue, use_future);
+  auto behind = runtime.run_op_async("add", {x, x}, x, second_queue, use_future);
   EXPECT_THROW(slow.get(), boost::system::system_error);
   EXPECT_THROW(waiting.get(), boost::system::system_error);
   EXPECT_THROW(behind.get(), boost::system::system_error);

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t bytes = std::size_t{64} << 20;  // many milliseconds of copying
+constexpr std::size_t large_bytes = std::size_t{64} << 20;  // many milliseconds of copying
 
 class CopiesOpenCl : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class CopiesOpenCl : public ::testing::Test {
     context_ = Context(cl().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status));
     ASSERT_EQ(status, CL_SUCCESS);
     queue_ = another_queue();
-    memory_ = make_buffer(context_.get(), bytes).value();
+    memory_ = make_buffer(context_.get(), large_bytes).value();
   }
 
   [[nodiscard]] Queue another_queue() const {
@@ -47,9 +47,9 @@ class CopiesOpenCl : public ::testing::Test {
 
 /// Returns an error behind a copy that has only just begun.
 Result<void> fail_behind_a_copy(cl_command_queue queue, cl_mem memory, Event& copy) {
-  const std::vector<std::byte> sent(bytes, std::byte{1});
+  const std::vector<std::byte> sent(large_bytes, std::byte{1});
   const Drain drain(queue);
-  RK_TRY(begun, enqueue_write(queue, memory, 0, sent.data(), bytes));
+  RK_TRY(begun, enqueue_write(queue, memory, 0, sent.data(), large_bytes));
   copy = std::move(begun);
   return Error(Errc::device_error, "the next command was refused");
 }
@@ -150,17 +150,17 @@ TEST_P(CopyQueueOpenCl, AWaitEndsInTimeAndTheCopyGoesOn) {
 /// The second copy of a start has no place in the device's memory: nobody gets a ticket for the
 /// first one, which is under way.
 TEST_P(CopyQueueOpenCl, AQueueThatGoesWaitsForCopiesWithoutATicket) {
-  std::vector<std::byte> sent(bytes, std::byte{1});
+  std::vector<std::byte> sent(large_bytes, std::byte{1});
   std::vector<std::byte> received(1);
   const Queue second = another_queue();
   {
     CopyQueue copies(std::move(queue_), GetParam());
-    const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, bytes, sent.data(), 0},
-                            {RK_COPY_TO_DEVICE, 0, bytes, bytes, sent.data(), 0}};
+    const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, large_bytes, sent.data(), 0},
+                            {RK_COPY_TO_DEVICE, 0, large_bytes, large_bytes, sent.data(), 0}};
     EXPECT_EQ(copies.start(memory_.get(), both).error(), Errc::device_error);
   }
   const Event last =
-      enqueue_read(second.get(), memory_.get(), bytes - 1, received.data(), 1).value();
+      enqueue_read(second.get(), memory_.get(), large_bytes - 1, received.data(), 1).value();
   ASSERT_TRUE(finish(last).has_value());
   EXPECT_EQ(received.front(), std::byte{1});
 }
