@@ -165,12 +165,13 @@ class Channel {
   /// Takes a queued submission back. False if it has been admitted or ended meanwhile.
   bool withdraw(std::uint64_t ticket);
 
-  /// Whether polling for replies right after a submission has paid lately.
+  /// Whether assisting has paid lately. While it has not, most submissions are left to others.
   [[nodiscard]] bool assist_pays() noexcept;
   /// Polls for the outcome of a message submitted as assisted, for as long as a short op takes;
   /// then leaves it to the bridge thread. Never waits. For a thread that would otherwise go to
   /// sleep until the bridge thread wakes it, which costs more than the whole round trip.
-  void assist(MessageId id);
+  /// `submitted_ns`: when the submission began, which may have run the op on this thread.
+  void assist(MessageId id, std::uint64_t submitted_ns);
 
   /// Ends a message without its reply: operation_aborted. False if it has its outcome.
   bool cancel(MessageId id);
@@ -311,8 +312,7 @@ class Channel {
   void deliver(const rk_record_header& header, Arrivals& arrivals);  // (consume)
   void put_in_mailbox(Arrivals& arrivals);
   void lead(MessageId id, Timeout& timeout);  // (consume)
-  /// True: the executor has had this core for a while, where it needed it.
-  bool hand_over();
+  bool hand_over();  // true: the executor has had this core for a while, where it needed it
   void try_chores();
   void note_reply(Slot& slot, const rk_record_header& reply) noexcept;  // (consume)
   void note_receipt(const Slot& slot) noexcept;
@@ -385,8 +385,8 @@ class Channel {
   // Words that other threads look at to decide who has to be awake.
   alignas(64) std::atomic<std::uint64_t> completions_{0};  // unanswered, Receiver::completion
   std::atomic<std::uint64_t> assisted_{0};                 // of these, somebody polls for them
-  std::atomic<std::uint32_t> assist_pause_{0};             // submissions until the next try
-  std::atomic<std::uint64_t> sleepers_{0};                 // threads asleep in wait
+  std::atomic<std::uint32_t> assist_pause_{0}, assist_pauses_{0};  // to the next try; in a row
+  std::atomic<std::uint64_t> sleepers_{0};                         // threads asleep in wait
   std::atomic<std::uint64_t> receivers_waiting_{0};
   std::atomic<std::uint64_t> queued_{0};  // in queue_ and waiting_
   std::atomic<std::uint64_t> room_waiters_{0};

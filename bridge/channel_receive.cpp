@@ -20,11 +20,15 @@ constexpr std::uint32_t chore_polls = 256;
 constexpr std::uint32_t handover_polls = 64;
 /// Polls without a pause in between: the length of a usual round trip.
 constexpr std::uint32_t eager_polls = 200;
-/// How long Channel::assist polls, how often it looks at the clock, and how many submissions go by
-/// without it after it was in vain.
+/// How long Channel::assist polls, and how often it looks at the clock.
 constexpr std::uint64_t assist_ns = 5'000;
 constexpr std::uint32_t assist_clock_polls = 32;
-constexpr std::uint32_t assist_pause_after_failure = 16;
+/// How long an op may keep a thread that did not ask to wait for it.
+constexpr std::uint64_t assist_op_ns = 100'000;
+/// How many submissions go by without assistance after it was in vain: 16, and twice as many each
+/// time, up to 1024.
+constexpr std::uint32_t assist_pause_min = 16;
+constexpr std::uint32_t assist_pauses_max = 6;
 /// How long a leader waits for a slice that is being started, at least, before it gives up; and for
 /// how long it then sleeps at a time where slices do not say on which core they run.
 constexpr std::uint64_t start_patience_ns = 200'000;
@@ -308,17 +312,26 @@ bool Channel::assist_pays() noexcept {
   return false;
 }
 
-void Channel::assist(MessageId id) {
-  const std::uint64_t end_ns = clock_.now_ns() + assist_ns;
+void Channel::assist(MessageId id, std::uint64_t submitted_ns) {
+  const std::uint64_t begin_ns = clock_.now_ns();
+  bool in_vain = begin_ns - submitted_ns > assist_op_ns;
   for (std::uint32_t poll = 1; pending_.armed(id); ++poll) {
     if (try_drain().value_or(0) != 0) continue;
-    if (poll % assist_clock_polls != 0 || clock_.now_ns() < end_ns) continue;
-    assist_pause_.store(assist_pause_after_failure, std::memory_order_relaxed);  // advice
-    if (!pending_.slot(id).assisted.exchange(false)) return;
+    if (poll % assist_clock_polls != 0 || clock_.now_ns() < begin_ns + assist_ns) continue;
+    in_vain = true;
+    if (!pending_.slot(id).assisted.exchange(false)) break;
     assisted_.fetch_sub(1);
     full_fence();  // pairs with Bridge::sleep
     nudge_if_needed(false);
-    return;
+    break;
+  }
+  // relaxed: advice, as in assist_pays
+  const std::uint32_t pauses = assist_pauses_.load(std::memory_order_relaxed);
+  if (in_vain) {
+    assist_pause_.store(assist_pause_min << pauses, std::memory_order_relaxed);
+    assist_pauses_.store(std::min(pauses + 1, assist_pauses_max), std::memory_order_relaxed);
+  } else if (pauses != 0) {
+    assist_pauses_.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -71,14 +71,14 @@ class CallOperation final : public bridge::Completion,
     });
     bridge::Channel& channel = kernel_->channel();
     prepared.envelope.assisted = channel.assist_pays();
-    const Result<MessageId> id = channel.submit(
-        prepared.envelope, bridge::Receiver::completion, this, bridge::Executor::Wake::launch,
-        [&](std::byte* payload) { prepared.write(payload); });
+    const auto how = prepared.envelope.assisted ? kernel_->call_wake() : Wake::launch;
+    const std::uint64_t now_ns = kernel_->runtime().clock().now_ns();
+    const Result<MessageId> id =
+        channel.submit(prepared.envelope, bridge::Receiver::completion, this, how,
+                       [&](std::byte* payload) { prepared.write(payload); });
     if (id) {
       if (whereabouts_.in_flight(*id)) (void)channel.cancel(*id);
-      // The handler's thread would go to sleep until the bridge thread wakes it: let it look first.
-      if (prepared.envelope.assisted)
-        boost::asio::post(executor, [kernel = kernel_, id = *id] { kernel->channel().assist(id); });
+      if (prepared.envelope.assisted) look(executor, how, *id, now_ns);
     } else if (id.error() == Errc::busy) {
       prepared.envelope.assisted = false;
       MessageBuffer payload(prepared.envelope.payload_bytes);
@@ -102,6 +102,19 @@ class CallOperation final : public bridge::Completion,
   }
 
  private:
+  using Wake = bridge::Executor::Wake;
+
+  /// The thread would go to sleep until the bridge thread wakes it, which costs more than a short
+  /// op: let it look first. If the op ran on this thread the reply is there; if nothing else is
+  /// under way it soon will be. Otherwise more may be about to be sent, and the look comes behind.
+  void look(const boost::asio::any_io_executor& executor, Wake how, MessageId id,
+            std::uint64_t now_ns) {
+    bridge::Channel& channel = kernel_->channel();
+    if (how == Wake::run_on_caller || channel.in_flight() == 1) return channel.assist(id, now_ns);
+    boost::asio::post(executor, [kernel = kernel_, id] {
+      kernel->channel().assist(id, kernel->runtime().clock().now_ns());
+    });
+  }
   void admitted(Result<MessageId> id) {
     if (!id)
       end(kernel_->noted(id.error()).code, Answer());

@@ -180,6 +180,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   static void drive(std::vector<std::unique_ptr<bridge::Watch>> watches,
                     const bridge::Clock& clock);
   [[nodiscard]] bridge::Channel& channel() noexcept { return *channel_; }
+  /// How a message is handed over whose sender has nothing else to do: on the sender's own thread
+  /// where the device can.
+  [[nodiscard]] bridge::Executor::Wake call_wake() const noexcept { return call_wake_; }
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
 
  private:

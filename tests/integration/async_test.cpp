@@ -84,6 +84,32 @@ TEST_P(Async, OpsBorrowTheirOperandsOnlyUntilInitiated) {
   EXPECT_THAT(reply.get().floats(), ElementsAre(2, 4, 6));
 }
 
+// Where the device is the caller's own processor, a short op costs no hop to another thread: it has
+// run by the time that the initiating function returns, and only the handler waits for its turn.
+TEST_P(Async, NativelyTheInitiatingThreadRunsTheOp) {
+  if (std::string_view(GetParam()) != "native" || std::getenv("RINGKERNEL_TRANSFER") != nullptr)
+    GTEST_SKIP() << "another device, or another thread's copies";
+  auto runtime = open();
+  Kernel kernel = active(runtime, "a");
+  asio::io_context context;
+  const auto message = numbered(4);
+  int handlers = 0;
+  int at_once = 0;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(kernel.call(Bytes(message)));  // the executor's own thread has left
+    const std::uint64_t replied = kernel.metrics().replied;
+    kernel.async_call(Bytes(message), asio::bind_executor(context, [&](error_code error, Reply) {
+                        ++handlers;
+                        EXPECT_FALSE(error);
+                      }));
+    at_once += kernel.metrics().replied == replied + 1;
+    EXPECT_EQ(handlers, i);
+    context.run_one();
+  }
+  EXPECT_EQ(handlers, 1000);
+  EXPECT_GT(at_once, 10) << "the sender of an op that took long leaves the next ones to others";
+}
+
 TEST_P(Async, ADeferredOperationStartsWhenItIsCalled) {
   auto runtime = open();
   Kernel kernel = active(runtime, "a");

@@ -303,7 +303,7 @@ TEST_F(ChannelReceive, WhoAssistsFindsTheReplyWithoutTheBridge) {
   const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
   EXPECT_FALSE(channel->needs_bridge());
   device.work();
-  channel->assist(id);
+  channel->assist(id, clock.now_ns());
   EXPECT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_FALSE(channel->needs_bridge());
   EXPECT_TRUE(channel->assist_pays());
@@ -314,7 +314,7 @@ TEST_F(ChannelReceive, WhoAssistedInVainLeavesTheMessageToTheBridge) {
   const auto channel = make_channel();
   clock.step_ns = 1000;
   const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
-  channel->assist(id);
+  channel->assist(id, clock.now_ns());
   EXPECT_TRUE(channel->needs_bridge());
   EXPECT_EQ(nudges.count, 1);
   EXPECT_FALSE(channel->assist_pays());
@@ -324,13 +324,43 @@ TEST_F(ChannelReceive, WhoAssistedInVainLeavesTheMessageToTheBridge) {
   EXPECT_FALSE(channel->needs_bridge());
 }
 
+// The op ran on the sender's thread, and took too long for one that did not ask to wait.
+TEST_F(ChannelReceive, AnOpThatKeptItsSenderWaitingIsLeftToOthersNextTime) {
+  const auto channel = make_channel();
+  const std::uint64_t submitted_ns = clock.now_ns();
+  const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
+  device.work();
+  clock.now += 1'000'000;
+  channel->assist(id, submitted_ns);
+  EXPECT_EQ(recorder.outcomes.size(), 1u);
+  int left_alone = 0;
+  while (!channel->assist_pays()) ++left_alone;
+  EXPECT_EQ(left_alone, 16);
+}
+
+TEST_F(ChannelReceive, AfterEachFailureInARowTheNextTryIsTwiceAsFarAway) {
+  const auto channel = make_channel();
+  clock.step_ns = 1000;
+  for (const int expected : {16, 32, 64}) {
+    const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
+    channel->assist(id, clock.now_ns());
+    int left_alone = 0;
+    while (!channel->assist_pays()) ++left_alone;
+    EXPECT_EQ(left_alone, expected);
+  }
+  const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
+  device.work();
+  channel->assist(id, clock.now_ns());
+  EXPECT_TRUE(channel->assist_pays());
+}
+
 // Whatever ends an assisted message first, none stays counted as assisted: that would hide the
 // next message from the bridge.
 TEST_F(ChannelReceive, AnAssistedMessageThatEndsBeforeIsNotCountedAnyMore) {
   const auto channel = make_channel({.in_flight_max = 1});
   const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
   EXPECT_TRUE(channel->cancel(id));
-  channel->assist(id);
+  channel->assist(id, clock.now_ns());
   settle(*channel);
   ASSERT_TRUE(submit(*channel, 2, envelope(64), Receiver::completion, &recorder));
   EXPECT_TRUE(channel->needs_bridge());
