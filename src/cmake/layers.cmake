@@ -18,6 +18,26 @@ if(RINGKERNEL_SANITIZE)
   endif()
 endif()
 
+# The instruction-set levels of x86-64 that device programs are compiled for, each by itself, and
+# the options for a level. 0: one build, for what the compiler takes by default. That is so on other
+# processors, and under a sanitizer, whose build does not leave this machine: there the one build is
+# for this processor, and costs a third.
+set(RINGKERNEL_NATIVE_LEVELS 0)
+set(on_x86_64 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(on_x86_64 ON)
+endif()
+if(on_x86_64 AND NOT RINGKERNEL_SANITIZE)
+  set(RINGKERNEL_NATIVE_LEVELS 2 3 4)
+endif()
+function(rk_native_level target level)
+  if(level)
+    target_compile_options(${target} PRIVATE -march=x86-64-v${level})
+  elseif(on_x86_64)
+    target_compile_options(${target} PRIVATE -march=native)
+  endif()
+endfunction()
+
 # rk_archive(<targets>): their objects are part of the archive that is installed (install.cmake).
 function(rk_archive)
   set_property(GLOBAL APPEND PROPERTY RINGKERNEL_ARCHIVE ${ARGN})
@@ -66,9 +86,12 @@ endfunction()
 # rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable. EACH_TRANSFER: ctest runs it once
 # more for each strategy with two memories, as <name>.dma and <name>.sliced; where a sanitizer is at
 # work, which takes its time, only the suites of SANITIZED_SUITES. Stress tests are smaller there:
-# a message by copies takes as long as fifty in shared memory.
+# a message by copies takes as long as fifty in shared memory. QUIET: no clock decides, and
+# no core is needed for long by two threads: such tests run beside each other, the rest one at a
+# time. ONE_THREAD: quiet, and not under ThreadSanitizer, which would have nothing to see.
 function(rk_test name)
-  cmake_parse_arguments(ARG "EACH_TRANSFER" "TIMEOUT;SANITIZED_SUITES" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "EACH_TRANSFER;QUIET;ONE_THREAD" "TIMEOUT;SANITIZED_SUITES"
+                        "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
@@ -79,8 +102,17 @@ function(rk_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
+  if(ARG_ONE_THREAD AND RINGKERNEL_SANITIZE MATCHES "thread")
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_QUIET OR ARG_ONE_THREAD)
+    set_tests_properties(${name} PROPERTIES LABELS quiet)
+  else()
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
   if(ARG_EACH_TRANSFER AND (ARG_SANITIZED_SUITES OR NOT RINGKERNEL_SANITIZE))
     set(filter)
     set(scale ";RK_TEST_SCALE=0.2")
@@ -94,7 +126,7 @@ function(rk_test name)
     foreach(transfer dma sliced)
       add_test(NAME ${name}.${transfer} COMMAND ${name} ${filter})
       set_tests_properties(${name}.${transfer} PROPERTIES
-        TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
+        RUN_SERIAL ON TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
     endforeach()
   endif()
 endfunction()
