@@ -77,6 +77,12 @@ std::string render_row(const Figure& figure, const Rounds& rounds) {
                      fmt::join(beside, "; "));
 }
 
+double ratio(const Figure& figure, double ours, const Rounds& rounds, std::size_t round) {
+  const double theirs = rounds.at(figure.baselines.front())[round].value;
+  const double better = factor(find_case(figure.measured).unit, ours, theirs);
+  return figure.better == Better::lower ? 1 / better : better;
+}
+
 }  // namespace
 
 std::span<const Figure> roundtrip_figures() { return figures_of_roundtrip; }
@@ -101,9 +107,7 @@ Row evaluate(const Figure& figure, const Rounds& rounds) {
   const std::vector<Measurement>& ours = rounds.at(figure.measured);
   for (std::size_t round = 0; round < ours.size(); ++round) {
     const double value = ours[round].value;
-    values.push_back(figure.is_ratio() ? factor(find_case(figure.measured).unit, value,
-                                                rounds.at(figure.baselines.front())[round].value)
-                                       : value);
+    values.push_back(figure.is_ratio() ? ratio(figure, value, rounds, round) : value);
     row.samples += ours[round].samples;
   }
   row.value = median(values);

@@ -25,12 +25,13 @@ struct Figure {
   /// Cases that run in the same round, for comparison.
   std::vector<std::string_view> baselines = {};
 
-  /// The value is by how much ours is better than the first baseline; else it is the measured
-  /// value.
+  /// The value is by how much ours is better than the first baseline, or, where lower is better,
+  /// how many times that ours is; else it is the measured value.
   [[nodiscard]] bool is_ratio() const { return unit == "x"; }
 };
 
 [[nodiscard]] std::span<const Figure> roundtrip_figures();
+[[nodiscard]] std::span<const Figure> async_figures();
 [[nodiscard]] std::span<const Figure> graph_figures();
 [[nodiscard]] std::span<const Figure> strategy_figures();
 [[nodiscard]] std::span<const Figure> idle_figures();

@@ -1,0 +1,9 @@
+// async_bench: what an asynchronous request costs, beside the synchronous one in the same
+// coroutine.
+#include "figure_main.hpp"
+
+int main(int argument_count, char** arguments) {
+  return bench::figure_main(argument_count, arguments,
+                            "async_execute beside execute, by the pause between requests",
+                            bench::async_figures());
+}
