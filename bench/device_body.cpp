@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/opencl/flatten.hpp"
+#include "kernels/rk_workspace.h"
 #include "measurement.hpp"
 #include "ringkernel/protocol/command.h"
 
@@ -16,7 +17,8 @@ constexpr std::uint64_t command_offset = 64;
 constexpr std::uint64_t first_operand = 4096;
 
 constexpr const char* entry = R"(
-RK_KERNEL void rk_repeat(RK_GLOBAL rk_u8* arena, rk_u64 arena_bytes, rk_u32 repeats) {
+RK_KERNEL void rk_repeat(RK_GLOBAL rk_u8* arena, rk_u64 arena_bytes, rk_u32 repeats,
+                          RK_GLOBAL rk_u8* workspace) {
   rk_message message;
   message.payload = arena;
   message.payload_bytes = 640;
@@ -25,6 +27,7 @@ RK_KERNEL void rk_repeat(RK_GLOBAL rk_u8* arena, rk_u64 arena_bytes, rk_u32 repe
   message.reply_bytes = 640;
   message.arena = arena;
   message.arena_bytes = arena_bytes;
+  message.workspace = workspace;
   rk_u32 fault = 0;
   for (rk_u32 i = 0; i < repeats; ++i) fault |= rk_handle(&message);
   *(RK_GLOBAL rk_u32*)arena = fault;
@@ -87,7 +90,8 @@ DeviceBody::DeviceBody(std::string_view program, rk::Op op, std::span<const rk::
     : command_(command_for(op, inputs, attributes)),
       session_(source_of(program).c_str(), "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt"),
       kernel_(session_.kernel("rk_repeat")),
-      memory_(session_.context(), end_of(command_)) {
+      memory_(session_.context(), end_of(command_)),
+      workspace_(session_.buffer(RK_WORKSPACE_BYTES)) {
   std::memset(memory_.data(), 0, first_operand);
   std::memcpy(memory_.data() + command_offset, &command_, sizeof command_);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -105,6 +109,8 @@ DeviceBody::DeviceBody(std::string_view program, rk::Op op, std::span<const rk::
   const cl_ulong arena_bytes = end_of(command_);
   check(clSetKernelArgSVMPointer(kernel_.get(), 0, memory_.data()), "clSetKernelArgSVMPointer");
   check(clSetKernelArg(kernel_.get(), 1, sizeof arena_bytes, &arena_bytes), "clSetKernelArg");
+  const cl_mem workspace = workspace_.get();
+  check(clSetKernelArg(kernel_.get(), 3, sizeof workspace, &workspace), "clSetKernelArg");
 }
 
 double DeviceBody::run(std::uint32_t repeats) {

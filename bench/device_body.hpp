@@ -57,6 +57,7 @@ class DeviceBody {
   Session session_;
   Kernel kernel_;
   SharedMemory memory_;
+  Buffer workspace_;
 };
 
 }  // namespace bench

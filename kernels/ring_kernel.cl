@@ -26,10 +26,12 @@
 /// Lines of doorbells whose kernels share a word of `rk_slice.work`.
 #define RK_LINES_PER_WORD (32u / RK_DOORBELLS_PER_LINE)
 
-/// A work-group's view of its executor's region, and what it remembers during one slice. Private.
+/// A work-group's view of its executor's region, and what it remembers during one slice. It lies in
+/// the work-group's local memory: too large to be private on a GPU, of no use to the next slice.
 typedef struct rk_slice {
   rk_bytes arena;
   rk_u64 arena_bytes;
+  rk_bytes workspace;
   RK_GLOBAL const rk_executor_host_line* host;
   RK_GLOBAL rk_executor_device_line* device;
   RK_GLOBAL const rk_doorbell_line* input_doorbells;
@@ -54,6 +56,7 @@ typedef struct rk_slice {
   rk_u32 work[RK_KERNELS_MAX / 32u];                  /* bit i: kernel i has to be visited */
   rk_u32 left; /* not 0: the last pass left such bits behind */
 } rk_slice;
+RK_STATIC_ASSERT(sizeof(rk_slice) <= RK_SLICE_BYTES, "Backends give it RK_SLICE_BYTES.");
 
 RK_INLINE rk_u32 rk_region_acceptable(rk_u64 offset, rk_u64 bytes, rk_u64 arena_bytes) {
   return (offset & 63u) == 0 && bytes <= arena_bytes && offset <= arena_bytes - bytes;
@@ -61,7 +64,7 @@ RK_INLINE rk_u32 rk_region_acceptable(rk_u64 offset, rk_u64 bytes, rk_u64 arena_
 
 /// Fills the view from the host line; 0 where an offset does not lie in the arena, or where the
 /// executor has no such work-group.
-RK_INLINE rk_u32 rk_slice_open(rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
+RK_INLINE rk_u32 rk_slice_open(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
                                rk_u64 executor_offset, rk_u32 number, rk_u32 group) {
   if (!rk_region_acceptable(executor_offset, sizeof(rk_executor_host_line), arena_bytes)) return 0;
   RK_GLOBAL const rk_executor_host_line* host =
@@ -104,18 +107,18 @@ RK_INLINE rk_u32 rk_slice_open(rk_slice* slice, rk_bytes arena, rk_u64 arena_byt
 }
 
 /// Kernels that may exist; the arrays are never read beyond their capacity.
-RK_INLINE rk_u32 rk_slice_kernels(const rk_slice* slice) {
+RK_INLINE rk_u32 rk_slice_kernels(RK_LOCAL const rk_slice* slice) {
   // acquire: the lines of the kernels below the count; pairs with the release in Executor::attach
   const rk_u32 count = rk_load_acquire_u32(&slice->host->kernel_count);
   return count < slice->host->kernel_capacity ? count : slice->host->kernel_capacity;
 }
 
-RK_INLINE void rk_slice_mark(rk_slice* slice, rk_u32 kernel) {
+RK_INLINE void rk_slice_mark(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
   slice->work[kernel / 32u] |= 1u << (kernel % 32u);
 }
 
 /// The lanes of a doorbell line whose kernels are this work-group's.
-RK_INLINE rk_u32 rk_slice_own_lanes(const rk_slice* slice, rk_u32 line) {
+RK_INLINE rk_u32 rk_slice_own_lanes(RK_LOCAL const rk_slice* slice, rk_u32 line) {
   const rk_u32 groups = slice->groups;
   if (groups == 1) return 0xffffu;
   const rk_u32 first_group = line * RK_DOORBELLS_PER_LINE % groups;
@@ -127,22 +130,22 @@ RK_INLINE rk_u32 rk_slice_own_lanes(const rk_slice* slice, rk_u32 line) {
 }
 
 /// Readies one more line of doorbells, none of them seen yet and none of its kernels marked.
-RK_INLINE void rk_slice_add_line(rk_slice* slice) {
+RK_INLINE void rk_slice_add_line(RK_LOCAL rk_slice* slice) {
   const rk_u32 line = slice->seen_lines++;
-  rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
+  RK_LOCAL rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
   for (rk_u32 lane = 0; lane < RK_DOORBELLS_PER_LINE; ++lane) seen[lane] = 0;
   slice->own[line] = rk_slice_own_lanes(slice, line);
   if (line % RK_LINES_PER_WORD == 0) slice->work[line / RK_LINES_PER_WORD] = 0;
 }
 
 /// Looks at every doorbell; marks the own kernels that were rung. 1 if there was one.
-RK_INLINE rk_u32 rk_slice_poll(rk_slice* slice) {
+RK_INLINE rk_u32 rk_slice_poll(RK_LOCAL rk_slice* slice) {
   const rk_u32 lines =
       (rk_slice_kernels(slice) + RK_DOORBELLS_PER_LINE - 1) / RK_DOORBELLS_PER_LINE;
   while (slice->seen_lines < lines) rk_slice_add_line(slice);
   rk_u32 rung = 0;
   for (rk_u32 line = 0; line < lines; ++line) {
-    rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
+    RK_LOCAL rk_u32* seen = slice->seen + line * RK_DOORBELLS_PER_LINE;
     RK_GLOBAL const rk_u32* epochs = slice->input_doorbells[line].epoch;
     const rk_u32 differs = rk_line_differs(epochs, seen);
     if (differs == 0) continue;
@@ -160,7 +163,7 @@ RK_INLINE rk_u32 rk_slice_poll(rk_slice* slice) {
 }
 
 /// Tells the host that something of this kernel changed on the device side.
-RK_INLINE void rk_ring_host(rk_slice* slice, rk_u32 kernel) {
+RK_INLINE void rk_ring_host(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
   RK_GLOBAL rk_u32* doorbell = &slice->output_doorbells[kernel / RK_DOORBELLS_PER_LINE]
                                     .epoch[kernel % RK_DOORBELLS_PER_LINE];
   // release: behind the published record; pairs with the acquire in Executor::poll_outputs
@@ -168,14 +171,14 @@ RK_INLINE void rk_ring_host(rk_slice* slice, rk_u32 kernel) {
 }
 
 /// The whole kernel is unusable from here on; the first reason stays.
-RK_INLINE void rk_fail_kernel(rk_slice* slice, rk_u32 kernel, rk_u32 fault) {
+RK_INLINE void rk_fail_kernel(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 fault) {
   rk_store_release_u32(&slice->kernel_devices[kernel].fault, fault);
   rk_ring_host(slice, kernel);
 }
 
 /// Answers one request whose reply space is claimed: prefix, handler, header, counters, publish,
 /// ring. Who has a reply finds it counted: the counters are stored before it is published.
-RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
+RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* output,
                          RK_GLOBAL const rk_record_header* request,
                          RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
   const rk_u32 timed = request->flags & RK_RECORD_TIMED;
@@ -188,6 +191,7 @@ RK_INLINE void rk_answer(rk_slice* slice, rk_u32 kernel, rk_output* output,
   message.reply_bytes = fault == RK_FAULT_NONE ? request->reply_bytes : 0;
   message.arena = slice->arena;
   message.arena_bytes = slice->arena_bytes;
+  message.workspace = slice->workspace;
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {
     rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
@@ -230,7 +234,7 @@ RK_INLINE rk_u32 rk_check_request(RK_GLOBAL const rk_record_header* request, rk_
 /// Claims reply space, or notes that the kernel has to wait for it. The note comes first, then a
 /// full fence, then one more look: the host releases, fences, then reads the note, so that one of
 /// the two sees the other (docs/PROTOCOL.md, "Back-pressure").
-RK_INLINE RK_GLOBAL rk_record_header* rk_claim_or_wait(rk_slice* slice, rk_u32 kernel,
+RK_INLINE RK_GLOBAL rk_record_header* rk_claim_or_wait(RK_LOCAL rk_slice* slice, rk_u32 kernel,
                                                        rk_output* output, rk_u32 reply_bytes) {
   RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
   RK_GLOBAL rk_record_header* reply = rk_output_claim(output, reply_bytes);
@@ -246,7 +250,7 @@ RK_INLINE RK_GLOBAL rk_record_header* rk_claim_or_wait(rk_slice* slice, rk_u32 k
 }
 
 /// Drains one running kernel, at most `drain_records_max` records. 1 if it has to come back.
-RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
+RK_INLINE rk_u32 rk_drain(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
   RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
   RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
   if (!rk_ring_acceptable(host->input_ring, host->input_capacity, slice->arena_bytes) ||
@@ -295,7 +299,7 @@ RK_INLINE rk_u32 rk_drain(rk_slice* slice, rk_u32 kernel, rk_u32 state_epoch) {
 }
 
 /// Obeys the kernel's state and drains it. 1 if it has to come back.
-RK_INLINE rk_u32 rk_visit(rk_slice* slice, rk_u32 kernel) {
+RK_INLINE rk_u32 rk_visit(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
   RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
   RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
   // acquire: state and rings of this epoch; pairs with the release in Executor::set_state
@@ -320,7 +324,7 @@ RK_INLINE rk_u32 rk_visit(rk_slice* slice, rk_u32 kernel) {
 
 /// Visits the kernel drained last if its ring has got more. A conversation with one kernel is the
 /// usual one, and this saves it the trip of the doorbell's line before that of the position's.
-RK_INLINE rk_u32 rk_slice_work_hot(rk_slice* slice) {
+RK_INLINE rk_u32 rk_slice_work_hot(RK_LOCAL rk_slice* slice) {
   // relaxed: a hint; the visit acquires
   if (slice->hot == 0 || rk_load_relaxed_u64(slice->hot) == slice->hot_seen) return 0;
   if (rk_visit(slice, slice->hot_kernel) != 0) rk_slice_mark(slice, slice->hot_kernel);
@@ -328,7 +332,7 @@ RK_INLINE rk_u32 rk_slice_work_hot(rk_slice* slice) {
 }
 
 /// Visits every marked kernel once. 1 if there was one.
-RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
+RK_INLINE rk_u32 rk_slice_work(RK_LOCAL rk_slice* slice) {
   const rk_u32 words = (slice->seen_lines + RK_LINES_PER_WORD - 1) / RK_LINES_PER_WORD;
   rk_u32 worked = rk_slice_work_hot(slice);
   slice->left = 0;
@@ -347,14 +351,14 @@ RK_INLINE rk_u32 rk_slice_work(rk_slice* slice) {
 /// Whether the slice was asked to make room: for another program, or by work-groups that have
 /// parked and are needed again, which the next slice brings back when all of this one have
 /// returned.
-RK_INLINE rk_u32 rk_slice_must_leave(const rk_slice* slice) {
+RK_INLINE rk_u32 rk_slice_must_leave(RK_LOCAL const rk_slice* slice) {
   // relaxed: the words stand alone; they only say "end"
   return rk_load_relaxed_u32(&slice->host->leave_slice) == slice->number ||
          (slice->groups != 1 && rk_load_relaxed_u32(&slice->host->yield_slice) == slice->number);
 }
 
 /// RK_SLICE_*: why the slice should end at this point; 0 = go on.
-RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked) {
+RK_INLINE rk_u32 rk_slice_verdict(RK_LOCAL const rk_slice* slice, rk_u32 worked) {
   // relaxed: the words stand alone; they only say "end"
   if (rk_load_relaxed_u32(&slice->host->stop) != 0) return RK_SLICE_STOP;
   if (rk_slice_must_leave(slice)) return worked ? RK_SLICE_BUDGET : RK_SLICE_YIELD;
@@ -370,7 +374,7 @@ RK_INLINE rk_u32 rk_slice_verdict(const rk_slice* slice, rk_u32 worked) {
   return slice->eager && slice->left == 0 ? RK_SLICE_IDLE : 0;
 }
 
-RK_INLINE void rk_slice_heartbeat(const rk_slice* slice) {
+RK_INLINE void rk_slice_heartbeat(RK_LOCAL const rk_slice* slice) {
   rk_store_relaxed_u64(&slice->device->polls, slice->polls);
   rk_store_relaxed_u64(&slice->device->records, slice->records);
   rk_idle_tell_core(slice->device);
@@ -379,7 +383,7 @@ RK_INLINE void rk_slice_heartbeat(const rk_slice* slice) {
 /// Publishes "parked", then looks at the doorbells once more behind a full fence: a host that rang
 /// either sees "parked" and launches the next slice, or was early enough to be seen here. 1 if the
 /// slice must go on.
-RK_INLINE rk_u32 rk_slice_park(rk_slice* slice, rk_u32 reason) {
+RK_INLINE rk_u32 rk_slice_park(RK_LOCAL rk_slice* slice, rk_u32 reason) {
   rk_slice_heartbeat(slice);
   rk_store_relaxed_u32(&slice->device->end_reason, reason);
   rk_store_release_u32(&slice->device->parked_slice, slice->number);
@@ -393,42 +397,47 @@ RK_INLINE rk_u32 rk_slice_park(rk_slice* slice, rk_u32 reason) {
   return 1;
 }
 
-/// What one work-group does in a slice.
-RK_INLINE void rk_run_group(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_offset,
-                            rk_u32 number, rk_u32 group) {
-  rk_slice slice;
-  if (!rk_slice_open(&slice, arena, arena_bytes, executor_offset, number, group)) return;
-  slice.seen_lines = 0;
-  slice.hot = 0;
-  slice.hot_kernel = 0;
-  rk_store_relaxed_u64(&slice.device->slices, slice.device->slices + 1);
-  rk_idle_open(&slice.idle, slice.device);
-  rk_store_release_u32(&slice.device->running_slice, number);
+/// What one work-group does in a slice-> `slice` and `workspace` are its own.
+RK_INLINE void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
+                            rk_u64 executor_offset, rk_u32 number, rk_u32 group,
+                            rk_bytes workspace) {
+  if (!rk_slice_open(slice, arena, arena_bytes, executor_offset, number, group)) return;
+  slice->workspace = workspace;
+  slice->seen_lines = 0;
+  slice->hot = 0;
+  slice->hot_kernel = 0;
+  rk_store_relaxed_u64(&slice->device->slices, slice->device->slices + 1);
+  rk_idle_open(&slice->idle, slice->device);
+  rk_store_release_u32(&slice->device->running_slice, number);
 
   // A slice knows nothing of the one before: every doorbell that was ever rung counts as rung.
-  rk_slice_poll(&slice);
+  rk_slice_poll(slice);
   for (;;) {
-    const rk_u32 worked = rk_slice_work(&slice);
+    const rk_u32 worked = rk_slice_work(slice);
     if (worked)
-      rk_idle_reset(&slice.idle);
+      rk_idle_reset(&slice->idle);
     else
-      ++slice.idle.polls;
-    const rk_u32 verdict = rk_slice_verdict(&slice, worked);
+      ++slice->idle.polls;
+    const rk_u32 verdict = rk_slice_verdict(slice, worked);
     if (verdict != 0) {
-      if (rk_slice_park(&slice, verdict) == 0) return;
-      rk_idle_reset(&slice.idle);
+      if (rk_slice_park(slice, verdict) == 0) return;
+      rk_idle_reset(&slice->idle);
       continue;
     }
-    if (!worked) rk_idle_turn(&slice.idle, slice.host, slice.device);
-    rk_slice_poll(&slice);
-    if ((++slice.polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(&slice);
+    if (!worked) rk_idle_turn(&slice->idle, slice->host, slice->device);
+    rk_slice_poll(slice);
+    if ((++slice->polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(slice);
   }
 }
 
 #if defined(__OPENCL_C_VERSION__)
+/// `workspaces` holds one for each work-group, and each has a `slice`, RK_SLICE_BYTES: an argument,
+/// because PoCL 3.1's compiler crashes where it is a variable of the function.
 RK_KERNEL void rk_executor(rk_bytes arena, rk_u64 arena_bytes, rk_u64 executor_offset,
-                           rk_u32 number) {
-  rk_run_group(arena, arena_bytes, executor_offset, number, rk_work_group());
+                           rk_u32 number, rk_bytes workspaces, RK_LOCAL rk_slice* slice) {
+  const rk_u32 group = rk_work_group();
+  rk_run_group(slice, arena, arena_bytes, executor_offset, number, group,
+               workspaces + (rk_u64)group * RK_WORKSPACE_BYTES);
 }
 #endif
 

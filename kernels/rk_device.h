@@ -2,7 +2,8 @@
 /// or 1.2, or host C++20.
 ///
 /// Everything else under `kernels/` is written in the common subset: plain C with these helpers.
-/// Memory that the host can see is `RK_GLOBAL`; a byte address in the arena is `rk_bytes`.
+/// Memory that the host can see, and an executor's workspace, is `RK_GLOBAL`; a byte address in it
+/// is `rk_bytes`.
 #ifndef RINGKERNEL_RK_DEVICE_H
 #define RINGKERNEL_RK_DEVICE_H
 
@@ -26,6 +27,18 @@
 #define kernel rk_kernel_number
 
 #define RK_GLOBAL __global
+#define RK_LOCAL __local
+/// The class of the device, which the backend names (backend/opencl/program.cpp). What a CPU keeps
+/// in vector registers, and spills cheaply, would be private memory of each work-item of a GPU: a
+/// few bodies go without there, for the same bits.
+#if defined(RK_GPU)
+#define RK_IS_GPU 1
+#define RK_OUTLINE __attribute__((noinline)) static
+#else
+#define RK_IS_GPU 0
+#define RK_OUTLINE RK_INLINE
+#endif
+#define RK_RESTRICT restrict
 // Intel's compiler for CPUs would vectorise across work-items, of which there is one: it takes
 // three times as long, for code that never runs.
 #if defined(cl_intel_vec_len_hint)
@@ -79,18 +92,32 @@ RK_INLINE rk_u64 rk_ticks(void) { return 0; }
 RK_INLINE rk_u32 rk_core(void) { return 0; }
 #endif
 
-/// Bit i is set where word i of the 16 at `line` differs from seen[i]. The words are read as by
-/// relaxed atomic loads: each whole, none twice; a difference needs an acquire fence behind it.
-RK_INLINE rk_u32 rk_line_differs(__global const rk_u32* line, const rk_u32* seen) {
-  const uint16 words = *(volatile __global const uint16*)line;
-  const int16 differs = words != vload16(0, seen);
-  if (!any(differs)) return 0u;
-  rk_u32 mask = 0;
-  int lanes[16];
-  vstore16(differs, 0, lanes);
-  for (rk_u32 lane = 0; lane < 16u; ++lane) mask |= lanes[lane] != 0 ? 1u << lane : 0u;
-  return mask;
-}
+/// Bit i is set where word i of the 16 at `line` differs from seen[i], in SPACE memory. The words
+/// are read as by relaxed atomic loads: each whole, none twice; a difference needs an acquire fence
+/// behind it.
+#if RK_IS_GPU
+#define RK_LINE_DIFFERS(SPACE)                                                                \
+  RK_OVERLOAD rk_u32 rk_line_differs(__global const rk_u32* line, SPACE const rk_u32* seen) { \
+    rk_u32 mask = 0;                                                                          \
+    for (rk_u32 lane = 0; lane < 16u; ++lane)                                                 \
+      mask |= rk_load_relaxed_u32(line + lane) != seen[lane] ? 1u << lane : 0u;               \
+    return mask;                                                                              \
+  }
+#else
+#define RK_LINE_DIFFERS(SPACE)                                                                \
+  RK_OVERLOAD rk_u32 rk_line_differs(__global const rk_u32* line, SPACE const rk_u32* seen) { \
+    const uint16 words = *(volatile __global const uint16*)line;                              \
+    const int16 differs = words != vload16(0, seen);                                          \
+    if (!any(differs)) return 0u;                                                             \
+    rk_u32 mask = 0;                                                                          \
+    int lanes[16];                                                                            \
+    vstore16(differs, 0, lanes);                                                              \
+    for (rk_u32 lane = 0; lane < 16u; ++lane) mask |= lanes[lane] != 0 ? 1u << lane : 0u;     \
+    return mask;                                                                              \
+  }
+#endif
+RK_LINE_DIFFERS(__private)
+RK_LINE_DIFFERS(__local)
 
 /// Index of the lowest bit that is set; `mask` is not 0.
 RK_INLINE rk_u32 rk_lowest_bit(rk_u32 mask) { return 31u - clz(mask & (0u - mask)); }
@@ -181,6 +208,10 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return as_float16(bits); }
 #endif
 
 #define RK_GLOBAL
+#define RK_LOCAL
+#define RK_IS_GPU 0
+#define RK_OUTLINE RK_INLINE
+#define RK_RESTRICT __restrict
 #define RK_KERNEL static
 #define RK_NOINLINE [[gnu::noinline]] static
 

@@ -91,6 +91,7 @@ RK_INLINE rk_u32 rk_dispatch(rk_message* message, rk_u32 lane, rk_u32 lanes) {
   rk_op_args args;
   args.lane = lane;
   args.lanes = lanes;
+  args.workspace = (RK_GLOBAL rk_f32*)(message->workspace + (rk_u64)lane * RK_WORKSPACE_BYTES);
   const rk_u32 fault = rk_find_command(message, &args);
   if (fault != RK_FAULT_NONE) return fault;
   if (args.command->op == RK_OP_GRAPH) return rk_run_graph(message, &args);

@@ -24,7 +24,7 @@ typedef struct rk_idle {
   rk_u64 ns;       /* from then to the last look; 0 without a clock */
 } rk_idle;
 
-RK_INLINE void rk_idle_reset(rk_idle* idle) {
+RK_INLINE void rk_idle_reset(RK_LOCAL rk_idle* idle) {
   idle->polls = 0;
   idle->yields = 0;
   idle->ns = 0;
@@ -37,7 +37,7 @@ RK_INLINE void rk_idle_tell_core(RK_GLOBAL rk_executor_device_line* device) {
   if (device->core != core) rk_store_relaxed_u32(&device->core, core);
 }
 
-RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL rk_executor_device_line* device) {
+RK_INLINE void rk_idle_open(RK_LOCAL rk_idle* idle, RK_GLOBAL rk_executor_device_line* device) {
   // Whoever had this slice started may have handed its core over before it began.
   idle->handover = 0;
   rk_idle_reset(idle);
@@ -45,7 +45,7 @@ RK_INLINE void rk_idle_open(rk_idle* idle, RK_GLOBAL rk_executor_device_line* de
 }
 
 /// Spends the turn behind a poll that found nothing.
-RK_INLINE void rk_idle_turn(rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
+RK_INLINE void rk_idle_turn(RK_LOCAL rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host,
                             RK_GLOBAL rk_executor_device_line* device) {
   if (idle->polls == 1) rk_idle_tell_core(device);
   // relaxed: a hint; pairs with Executor::note_handover
@@ -70,7 +70,8 @@ RK_INLINE void rk_idle_turn(rk_idle* idle, RK_GLOBAL const rk_executor_host_line
 }
 
 /// Whether the slice has been idle for as long as the host allows.
-RK_INLINE rk_u32 rk_idle_enough(const rk_idle* idle, RK_GLOBAL const rk_executor_host_line* host) {
+RK_INLINE rk_u32 rk_idle_enough(RK_LOCAL const rk_idle* idle,
+                                RK_GLOBAL const rk_executor_host_line* host) {
   // relaxed: the words stand alone
   const rk_u64 ns_max = rk_load_relaxed_u64(&host->idle_ns_max);
   return idle->polls >= rk_load_relaxed_u32(&host->idle_polls_max) ||

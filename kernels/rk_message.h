@@ -11,6 +11,7 @@
 #define RINGKERNEL_RK_MESSAGE_H
 
 #include "ringkernel/protocol/command.h"
+#include "rk_workspace.h"
 
 typedef struct rk_message {
   rk_const_bytes payload; /* 64-byte aligned */
@@ -20,6 +21,7 @@ typedef struct rk_message {
   rk_u32 reply_bytes;
   rk_bytes arena; /* 64-byte aligned */
   rk_u64 arena_bytes;
+  rk_bytes workspace;  /* RK_WORKSPACE_BYTES for each lane, 64-byte aligned */
   rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_bind.h */
 } rk_message;
 

@@ -19,35 +19,37 @@ typedef struct rk_window {
   rk_u64 pad_left;
 } rk_window;
 
-RK_INLINE void rk_copy_private(rk_f32* to, RK_GLOBAL const rk_f32* from, rk_u64 count) {
+RK_INLINE void rk_pack_line(RK_GLOBAL rk_f32* RK_RESTRICT to, RK_GLOBAL const rk_f32* from,
+                            rk_u64 count) {
   rk_u64 i = 0;
-  for (; i + RK_WIDTH <= count; i += RK_WIDTH) rk_store16_private(to + i, rk_load16_near(from + i));
+  for (; i + RK_WIDTH <= count; i += RK_WIDTH) rk_store16_near(to + i, rk_load16_near(from + i));
   for (; i < count; ++i) to[i] = from[i];
 }
 
-RK_INLINE void rk_clear_private(rk_f32* to, rk_u64 count) {
+RK_INLINE void rk_pack_zeros(RK_GLOBAL rk_f32* RK_RESTRICT to, rk_u64 count) {
   for (rk_u64 i = 0; i < count; ++i) to[i] = 0.0f;
 }
 
 /// Copies `count` elements from `first` on of a line that begins `pad` zeros before `line`, which
 /// holds `length` elements and is followed by zeros.
 RK_INLINE void rk_window_copy_line(RK_GLOBAL const rk_f32* line, rk_u64 length, rk_u64 pad,
-                                   rk_u64 first, rk_u64 count, rk_f32* to) {
+                                   rk_u64 first, rk_u64 count, RK_GLOBAL rk_f32* RK_RESTRICT to) {
   const rk_u64 end = pad + length;
   const rk_u64 last = first + count;
   const rk_u64 zeros = first >= pad ? 0 : pad - first < count ? pad - first : count;
   const rk_u64 held_end = last < end ? last : end;
   const rk_u64 held_first = first + zeros;
   const rk_u64 held = held_end > held_first ? held_end - held_first : 0;
-  rk_clear_private(to, zeros);
-  if (held != 0) rk_copy_private(to + zeros, line + (held_first - pad), held);
-  rk_clear_private(to + zeros + held, count - zeros - held);
+  rk_pack_zeros(to, zeros);
+  if (held != 0) rk_pack_line(to + zeros, line + (held_first - pad), held);
+  rk_pack_zeros(to + zeros + held, count - zeros - held);
 }
 
 /// Packs columns `k` to `k + count` of `rows` rows from `row` on, `stride` elements from one row to
 /// the next.
 RK_INLINE void rk_window_pack(const rk_window* window, RK_GLOBAL const rk_f32* images, rk_u64 row,
-                              rk_u64 rows, rk_u64 k, rk_u64 count, rk_f32* to, rk_u64 stride) {
+                              rk_u64 rows, rk_u64 k, rk_u64 count, RK_GLOBAL rk_f32* RK_RESTRICT to,
+                              rk_u64 stride) {
   const rk_u64 line_length = window->image_columns * window->channels;
   const rk_u64 pad = window->pad_left * window->channels;
   const rk_u64 step = window->column_stride * window->channels;
@@ -68,7 +70,7 @@ RK_INLINE void rk_window_pack(const rk_window* window, RK_GLOBAL const rk_f32* i
         rk_window_copy_line(from, line_length, pad, output_column * step + skipped, length,
                             to + done);
       } else {
-        rk_clear_private(to + done, length);
+        rk_pack_zeros(to + done, length);
       }
       done += length;
       skipped = 0;

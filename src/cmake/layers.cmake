@@ -1,5 +1,8 @@
 # One static library per layer, linked only to the layers it may include (docs/ARCHITECTURE.md).
 
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-fstack-clash-protection RINGKERNEL_HAS_STACK_CLASH_PROTECTION)
+
 add_library(ringkernel_flags INTERFACE)
 target_compile_options(ringkernel_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fvisibility=hidden
@@ -7,6 +10,11 @@ target_compile_options(ringkernel_flags INTERFACE
   # strings of temporaries (-O3) and members of Boost's variants (instrumented) for uninitialised.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+# A frame larger than the page below a stack is touched page by page: whoever calls us on too small
+# a stack gets a fault there, and does not write into what lies below.
+if(RINGKERNEL_HAS_STACK_CLASH_PROTECTION)
+  target_compile_options(ringkernel_flags INTERFACE -fstack-clash-protection)
+endif()
 if(RINGKERNEL_SANITIZE)
   target_compile_options(ringkernel_flags INTERFACE
     -fsanitize=${RINGKERNEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

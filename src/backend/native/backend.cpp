@@ -18,6 +18,7 @@
 #include "backend/native/programs.hpp"
 #include "foundation/align.hpp"
 #include "foundation/slice_worker.hpp"
+#include "kernels/rk_workspace.h"
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/protocol/control_block.h"
 
@@ -27,12 +28,12 @@ namespace {
 /// Zeroed memory of the process.
 class Memory {
  public:
-  static Result<Memory> map(uint64_t bytes) {
+  static Result<Memory> map(const char* what, uint64_t bytes) {
     void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED)
-      return Error(Errc::allocation_failure,
-                   "an arena of " + std::to_string(bytes) + " bytes could not be mapped");
+      return Error(Errc::allocation_failure, std::string(what) + " of " + std::to_string(bytes) +
+                                                 " bytes could not be mapped");
     return Memory(static_cast<std::byte*>(data), bytes);
   }
   Memory(Memory&& other) noexcept
@@ -67,8 +68,12 @@ struct Device {
 /// Of several work-groups, each but the first has a worker of its own in addition.
 class Executor {
  public:
-  Executor(Device& device, SliceFunction function, uint64_t offset, uint32_t work_groups)
-      : device_(device), function_(function), offset_(offset) {
+  /// Of memory for each work-group.
+  static constexpr uint64_t group_bytes = RK_WORKSPACE_BYTES + RK_SLICE_BYTES;
+
+  Executor(Device& device, SliceFunction function, uint64_t offset, uint32_t work_groups,
+           Memory memory)
+      : device_(device), function_(function), offset_(offset), memory_(std::move(memory)) {
     for (uint32_t group = 1; group < work_groups; ++group)
       others_.push_back(std::make_unique<SliceWorker>(
           [this, group](uint32_t slice) { run_group(slice, group); }));
@@ -92,9 +97,14 @@ class Executor {
  private:
   static constexpr uint64_t forever_ns = UINT64_MAX / 4;
 
+  [[nodiscard]] rk_u8* workspace(uint32_t group) const {
+    return reinterpret_cast<rk_u8*>(memory_.data()) + group * group_bytes;
+  }
+  [[nodiscard]] rk_u8* local(uint32_t group) const { return workspace(group) + RK_WORKSPACE_BYTES; }
+
   void run_group(uint32_t slice, uint32_t group) {
     function_(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
-              group);
+              group, workspace(group), local(group));
   }
   /// Returns when all work-groups have, as a launch of a device does.
   void run_slice(uint32_t slice) {
@@ -106,6 +116,11 @@ class Executor {
   Device& device_;
   const SliceFunction function_;
   const uint64_t offset_;
+  // Workspace and local memory of each work-group, whichever threads run it: its slices run one
+  // after the other, callers' too, so that no two ops of a work-group are ever under way. On no
+  // stack, because a caller's may be small. What no op has touched takes no memory, so that a
+  // program that packs nothing, as echo, costs addresses only.
+  const Memory memory_;
   std::atomic<uint64_t> last_slice_{0};  // its ticket; sliced only
   std::vector<std::unique_ptr<SliceWorker>> others_;
   SliceWorker worker_{[this](uint32_t slice) { run_slice(slice); }};
@@ -161,7 +176,7 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
   return backend::guarded([&]() -> Result<void> {
     if (device != 0) return no_such_device(device);
     const uint64_t bytes = align_up<uint64_t>(options->arena_bytes, 4096);
-    RK_TRY(arena, Memory::map(bytes));
+    RK_TRY(arena, Memory::map("an arena", bytes));
     const bool shared = options->transfer <= RK_TRANSFER_ZERO_COPY;
     std::unique_ptr<Device> opened(new Device{
         .transfer = shared ? RK_TRANSFER_ZERO_COPY : options->transfer,
@@ -171,7 +186,7 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
         .copies = std::nullopt,
     });
     if (!shared) {
-      RK_TRY(twin, Memory::map(bytes));
+      RK_TRY(twin, Memory::map("an arena", bytes));
       opened->twin.emplace(std::move(twin));
       opened->copies.emplace();
     }
@@ -221,8 +236,9 @@ int32_t executor_create(rk_device* device, const char* program, uint64_t executo
     if (function == nullptr)
       return Error(Errc::program_not_found,
                    std::string("'") + program + "'; the native backend has: core, echo");
+    RK_TRY(memory, Memory::map("a workspace", work_groups * Executor::group_bytes));
     *out = reinterpret_cast<rk_executor*>(
-        new Executor(*self(device), function, executor_offset, work_groups));
+        new Executor(*self(device), function, executor_offset, work_groups, std::move(memory)));
     return {};
   });
 }

@@ -2,6 +2,8 @@
 // compiled as C++ into a namespace of their own.
 #include "rk_device.h"
 
+#include <new>
+
 #include "ringkernel/protocol/command.h"
 #include "ringkernel/protocol/control_block.h"
 #include "ringkernel/protocol/doorbell.h"
@@ -19,6 +21,7 @@ namespace {
 
 extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM, RK_NATIVE_LEVEL)(rk_u8* arena, rk_u64 arena_bytes,
                                                                    rk_u64 executor_offset,
-                                                                   rk_u32 slice, rk_u32 group) {
-  rk_run_group(arena, arena_bytes, executor_offset, slice, group);
+                                                                   rk_u32 slice, rk_u32 group,
+                                                                   rk_u8* workspace, rk_u8* local) {
+  rk_run_group(new (local) rk_slice, arena, arena_bytes, executor_offset, slice, group, workspace);
 }

@@ -2,9 +2,10 @@
 
 namespace ringkernel::native {
 
-#define RK_DECLARE(program, level)               \
-  extern "C" void rk_native_##program##_##level( \
-      rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset, rk_u32 slice, rk_u32 group);
+#define RK_DECLARE(program, level)                                                    \
+  extern "C" void rk_native_##program##_##level(rk_u8* arena, rk_u64 arena_bytes,     \
+                                                rk_u64 executor_offset, rk_u32 slice, \
+                                                rk_u32 group, rk_u8* workspace, rk_u8* local);
 
 #if defined(RK_NATIVE_X86_LEVELS)
 #define RK_PROGRAM(program) \

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "backend/opencl/copy_queue.hpp"
+#include "kernels/rk_workspace.h"
 
 namespace ringkernel::opencl {
 
@@ -26,8 +27,10 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::st
   const bool is_immediate = device.runs_immediate_slices();
   RK_TRY(queue, is_immediate ? make_immediate_queue(device.context(), device.id())
                              : make_queue(device.context(), device.id()));
-  std::unique_ptr<Executor> executor(
-      new Executor(device, executor_offset, work_groups, std::move(queue), std::move(kernel)));
+  RK_TRY(workspaces, make_buffer(device.context(), std::size_t{work_groups} * RK_WORKSPACE_BYTES));
+  std::unique_ptr<Executor> executor(new Executor(device, executor_offset, work_groups,
+                                                  std::move(workspaces), std::move(queue),
+                                                  std::move(kernel)));
   RK_TRY_VOID(executor->warm_up());
   device.keep_program(program);
   RK_TRY_VOID(device.set_arena_argument(executor->kernel_.get(), 0));
@@ -39,11 +42,12 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::st
   return executor;
 }
 
-Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Queue queue,
-                   Kernel kernel) noexcept
+Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces,
+                   Queue queue, Kernel kernel) noexcept
     : device_(device),
       offset_(offset),
       work_groups_(work_groups),
+      workspaces_(std::move(workspaces)),
       queue_(std::move(queue)),
       kernel_(std::move(kernel)) {}
 
@@ -77,6 +81,9 @@ Result<void> Executor::warm_up() {
   RK_TRY_VOID(set_memory_argument(kernel_.get(), 0, memory.get()));
   RK_TRY_VOID(bind(zeros.size(), 0));
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, 0));
+  RK_TRY_VOID(set_memory_argument(kernel_.get(), 4, workspaces_.get()));
+  RK_TRY_VOID(check("clSetKernelArg",  // of local memory, the size alone
+                    cl().clSetKernelArg(kernel_.get(), 5, RK_SLICE_BYTES, nullptr)));
   RK_TRY(event, enqueue_one(queue_.get(), kernel_.get()));
   return finish(event);
 }

@@ -39,7 +39,7 @@ class Executor final : private Residency::Member {
   Result<void> error();
 
  private:
-  Executor(Device& device, uint64_t offset, uint32_t work_groups, Queue queue,
+  Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces, Queue queue,
            Kernel kernel) noexcept;
 
   bool try_returned() override;
@@ -63,6 +63,9 @@ class Executor final : private Residency::Member {
   const uint64_t offset_;
   const uint32_t work_groups_;
   uint64_t told_ticket_ = 0;  // of the copy that asks a slice to leave; guarded by the residency
+  // One for each work-group, the device's alone: its slices run one after the other, so that no two
+  // ops of a work-group are ever under way.
+  Buffer workspaces_;
   Queue queue_;
   Kernel kernel_;
   std::mutex mutex_;           // guards the kernel's arguments, the queue and running_

@@ -3,6 +3,8 @@
 //   event:n      the n-th clEnqueueNDRangeKernel runs nothing, and its command ends with
 //                CL_OUT_OF_RESOURCES
 //   memory:n     the n-th clSVMAlloc returns null
+//   buffer:n     the n-th clCreateBuffer of 256 KiB or more returns
+//                CL_MEM_OBJECT_ALLOCATION_FAILURE
 //   build:n      the n-th clBuildProgram returns CL_BUILD_PROGRAM_FAILURE
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
 #define CL_TARGET_OPENCL_VERSION 300
@@ -21,6 +23,7 @@ cl_icd_dispatch layer{};
 
 std::atomic<int> launches = 0;
 std::atomic<int> allocations = 0;
+std::atomic<int> buffers = 0;
 std::atomic<int> builds = 0;
 
 /// Whether the plan names the `number`-th call of this kind.
@@ -61,6 +64,15 @@ void* CL_API_CALL allocate(cl_context context, cl_svm_mem_flags flags, size_t by
   return target->clSVMAlloc(context, flags, bytes, alignment);
 }
 
+cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void* host,
+                                 cl_int* status) {
+  if (bytes >= 256 << 10 && planned("buffer", ++buffers)) {
+    *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return nullptr;
+  }
+  return target->clCreateBuffer(context, flags, bytes, host, status);
+}
+
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* done)(cl_program, void*),
                          void* user) {
@@ -88,6 +100,7 @@ clInitLayer(cl_uint, const cl_icd_dispatch* target_dispatch, cl_uint* entries,
   target = target_dispatch;
   layer.clEnqueueNDRangeKernel = launch;
   layer.clSVMAlloc = allocate;
+  layer.clCreateBuffer = create_buffer;
   layer.clBuildProgram = build;
   *entries = sizeof layer / sizeof(void*);
   *layer_dispatch = &layer;

@@ -50,7 +50,8 @@ class SimulatedDevice final : public SlicePort {
   }
   bool run(std::uint32_t slice) override {
     if (!runs_callers) return false;
-    slice_(arena_, bytes_, offset_, slice, 0);
+    alignas(64) rk_u8 local[RK_SLICE_BYTES];
+    slice_(arena_, bytes_, offset_, slice, 0, nullptr, local);
     return true;
   }
   bool runs_on_caller() const noexcept override { return runs_callers; }
@@ -74,7 +75,8 @@ class SimulatedDevice final : public SlicePort {
   /// Runs one work-group of the first slice that was launched, to its end. When all have returned,
   /// so has the slice.
   void run_group(std::uint32_t group) {
-    slice_(arena_, bytes_, offset_, launched.front(), group);
+    alignas(64) rk_u8 local[RK_SLICE_BYTES];
+    slice_(arena_, bytes_, offset_, launched.front(), group, nullptr, local);
     returned_[group] = true;
     if (std::ranges::find(returned_, false) != returned_.end()) return;
     launched.pop_front();

@@ -2,8 +2,10 @@
 
 #include <string_view>
 
+#include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "backend/opencl/query.hpp"
+#include "kernels/rk_workspace.h"
 
 namespace ringkernel::test {
 
@@ -25,24 +27,28 @@ const opencl::FoundDevice* OldDevice::find(const std::string& platform) {
   return nullptr;
 }
 
-Result<std::unique_ptr<OldDevice>> OldDevice::open(const opencl::FoundDevice& found) {
+Result<std::unique_ptr<OldDevice>> OldDevice::open(const opencl::FoundDevice& found,
+                                                   const std::string& more_options) {
   RK_TRY(options, opencl::build_options(found.id));
   if (const std::size_t at = options.find("CL3.0"); at != std::string::npos)
     options.replace(at, 5, "CL1.2");
+  options += more_options;
   cl_int status = CL_SUCCESS;
   opencl::Context context(cl().clCreateContext(nullptr, 1, &found.id, nullptr, nullptr, &status));
   RK_TRY_VOID(check("clCreateContext", status));
   RK_TRY(queue, opencl::make_queue(context.get(), found.id));
-  return std::unique_ptr<OldDevice>(
-      new OldDevice(found, std::move(context), std::move(queue), std::move(options)));
+  RK_TRY(workspace, opencl::make_buffer(context.get(), RK_WORKSPACE_BYTES));
+  return std::unique_ptr<OldDevice>(new OldDevice(found, std::move(context), std::move(queue),
+                                                  std::move(workspace), std::move(options)));
 }
 
 OldDevice::OldDevice(const opencl::FoundDevice& found, opencl::Context context, opencl::Queue queue,
-                     std::string options)
+                     opencl::Buffer workspace, std::string options)
     : id_(found.id),
       cache_(found),
       context_(std::move(context)),
       queue_(std::move(queue)),
+      workspace_(std::move(workspace)),
       options_(std::move(options)) {}
 
 Result<OldDevice::Built*> OldDevice::built(const std::string& source, const char* name) {
@@ -79,7 +85,10 @@ Result<void> OldDevice::run_slice(const std::string& program, std::span<std::byt
              [&](cl_kernel kernel) -> Result<void> {
                RK_TRY_VOID(set_argument<cl_ulong>(kernel, 1, arena.size()));
                RK_TRY_VOID(set_argument<cl_ulong>(kernel, 2, executor_offset));
-               return set_argument<cl_uint>(kernel, 3, slice);
+               RK_TRY_VOID(set_argument<cl_uint>(kernel, 3, slice));
+               RK_TRY_VOID(set_argument(kernel, 4, workspace_.get()));
+               return check("clSetKernelArg",
+                            cl().clSetKernelArg(kernel, 5, RK_SLICE_BYTES, nullptr));
              });
 }
 

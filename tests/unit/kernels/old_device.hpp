@@ -23,7 +23,9 @@ class OldDevice {
   /// The first device of a platform whose name begins so; null if there is none.
   [[nodiscard]] static const opencl::FoundDevice* find(const std::string& platform);
 
-  [[nodiscard]] static Result<std::unique_ptr<OldDevice>> open(const opencl::FoundDevice& found);
+  /// Kernels are built with `more_options` besides (" -DRK_GPU").
+  [[nodiscard]] static Result<std::unique_ptr<OldDevice>> open(const opencl::FoundDevice& found,
+                                                               const std::string& more_options);
 
   /// Runs one slice of `program` ("core") on a copy of `arena`, and brings the copy back.
   Result<void> run_slice(const std::string& program, std::span<std::byte> arena,
@@ -44,7 +46,7 @@ class OldDevice {
   };
 
   OldDevice(const opencl::FoundDevice& found, opencl::Context context, opencl::Queue queue,
-            std::string options);
+            opencl::Buffer workspace, std::string options);
 
   Result<Built*> built(const std::string& source, const char* name);
 
@@ -52,6 +54,7 @@ class OldDevice {
   opencl::BinaryCache cache_;
   opencl::Context context_;
   opencl::Queue queue_;
+  opencl::Buffer workspace_;
   std::string options_;
   std::map<std::string, Built> built_;
 };

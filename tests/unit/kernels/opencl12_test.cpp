@@ -1,9 +1,11 @@
 // The device programs as OpenCL C 1.2: one slice at a time on a copy of an arena, whose every byte
 // must then be what the native build of the same kernels leaves. RK_TEST_PLATFORM names the
-// platform; on Oclgrind each report that it prints (OCLGRIND_LOG) is a failure too.
+// platform; on Oclgrind each report that it prints (OCLGRIND_LOG) is a failure too. RK_TEST_OPTIONS
+// are built with besides: those for a GPU, whose bodies must leave the same bytes.
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -16,6 +18,7 @@
 #include "backend/opencl/layout.hpp"
 #include "backend/opencl/program.hpp"
 #include "conformance/cases.hpp"
+#include "kernels/rk_workspace.h"
 #include "message/codec.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/kernels/arena_image.hpp"
@@ -48,7 +51,8 @@ class OpenCl12 : public ::testing::Test {
     found_ = OldDevice::find(platform);
     if (found_ == nullptr) GTEST_SKIP() << "no OpenCL platform '" << platform << "' is installed";
     // One for all tests: programs are built once. It outlives the tests, as drivers do.
-    static const auto& device = *new auto(OldDevice::open(*found_).value());
+    static const auto& device =
+        *new auto(OldDevice::open(*found_, environment("RK_TEST_OPTIONS")).value());
     device_ = device.get();
   }
 
@@ -59,7 +63,8 @@ class OpenCl12 : public ::testing::Test {
     ArenaImage expected = image;
     const rk_u32 slice = image.device().running_slice + 1;
     native::find_program(program)(reinterpret_cast<rk_u8*>(expected.bytes().data()),
-                                  expected.bytes().size(), ArenaImage::executor_offset, slice, 0);
+                                  expected.bytes().size(), ArenaImage::executor_offset, slice, 0,
+                                  workspace_.data(), local_.data());
     const auto ran = device_->run_slice(program, image.bytes(), ArenaImage::executor_offset, slice);
     ASSERT_TRUE(ran.has_value()) << ran.error().text();
     EXPECT_EQ(image.device().parked_slice, slice);
@@ -78,6 +83,8 @@ class OpenCl12 : public ::testing::Test {
   }
 
   const opencl::FoundDevice* found_ = nullptr;
+  alignas(64) std::array<rk_u8, RK_SLICE_BYTES> local_;
+  std::vector<rk_u8> workspace_ = std::vector<rk_u8>(RK_WORKSPACE_BYTES);
   OldDevice* device_ = nullptr;
 };
 

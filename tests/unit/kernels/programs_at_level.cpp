@@ -1,5 +1,9 @@
 // The handlers of the device programs at one instruction-set level. Defining the guard of
 // ring_kernel.cl leaves the executor out: the tests are the executor.
+#include <cstring>
+#include <memory>
+#include <new>
+
 #include "ringkernel/protocol/command.h"
 #include "rk_device.h"
 #include "unit/kernels/programs.hpp"
@@ -16,7 +20,25 @@ namespace echo {
 #include "programs/echo.cl"
 }
 
-rk_message message_of(const ringkernel::test::MessageMemory& memory) {
+/// For `lanes` lanes, which run one after the other. It keeps what the messages before have left,
+/// and ends where its memory does, which AddressSanitizer watches.
+rk_u8* workspace_of(rk_u32 lanes) {
+  constexpr std::align_val_t line{64};
+  struct Free {
+    void operator()(rk_u8* memory) const { ::operator delete[](memory, line); }
+  };
+  thread_local std::unique_ptr<rk_u8[], Free> memory;
+  thread_local rk_u32 held = 0;
+  if (held != lanes) {
+    const std::size_t bytes = std::size_t{lanes} * RK_WORKSPACE_BYTES;
+    memory.reset(new (line) rk_u8[bytes]);
+    std::memset(memory.get(), 0xff, bytes);  // NaN, if anybody takes it for a number
+    held = lanes;
+  }
+  return memory.get();
+}
+
+rk_message message_of(const ringkernel::test::MessageMemory& memory, rk_u32 lanes) {
   rk_message message{};
   message.payload = memory.payload;
   message.payload_bytes = memory.payload_bytes;
@@ -25,6 +47,7 @@ rk_message message_of(const ringkernel::test::MessageMemory& memory) {
   message.reply_bytes = memory.reply_bytes;
   message.arena = memory.arena;
   message.arena_bytes = memory.arena_bytes;
+  message.workspace = workspace_of(lanes);
   return message;
 }
 }  // namespace
@@ -35,14 +58,14 @@ rk_message message_of(const ringkernel::test::MessageMemory& memory) {
 namespace ringkernel::test {
 
 Outcome RK_TEST_NAME(core, RK_TEST_LEVEL)(const MessageMemory& memory, rk_u32 lane, rk_u32 lanes) {
-  rk_message message = message_of(memory);
+  rk_message message = message_of(memory, lanes);
   const rk_u32 fault =
       lanes == 1 ? core::rk_handle(&message) : core::rk_dispatch(&message, lane, lanes);
   return {fault, message.fault_detail};
 }
 
 Outcome RK_TEST_NAME(echo, RK_TEST_LEVEL)(const MessageMemory& memory, rk_u32, rk_u32) {
-  rk_message message = message_of(memory);
+  rk_message message = message_of(memory, 1);
   const rk_u32 fault = echo::rk_handle(&message);
   return {fault, message.fault_detail};
 }
