@@ -225,7 +225,7 @@ RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 valu
     }                                                                                            \
   }
 
-#define RK_CHAIN_VECTORS 8u
+#define RK_CHAIN_VECTORS (RK_IS_GPU ? 1u : 8u)
 
 RK_CHAIN_BLOCK(rk_chain_vectors, RK_CHAIN_VECTORS)
 RK_CHAIN_BLOCK(rk_chain_vector, 1u)

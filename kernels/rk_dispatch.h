@@ -52,7 +52,7 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
 /// with the graph's input as payload and its output as reply; what they give each other lies in the
 /// arena, or goes down a chain. One lane only: several would have to wait for each other between
 /// the commands.
-RK_INLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
+RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
   RK_GLOBAL const rk_command* graph = args->command;
   const rk_attrs_graph run = graph->attrs.graph;
   message->fault_detail = message->command_offset;

@@ -72,10 +72,10 @@ RK_INLINE rk_u32 rk_odometer_next(rk_odometer* walk, rk_u32 first) {
 /// Pushes `dims` dims of the broadcast of `a` and `b`, the innermost `skip` of each left out; `out`
 /// must be that broadcast. `a_stride` and `b_stride` are those of the first dim pushed.
 /// Returns 0 if the shapes do not fit.
-RK_INLINE rk_u32 rk_odometer_push_broadcast(rk_odometer* walk, RK_GLOBAL const rk_operand* out,
-                                            RK_GLOBAL const rk_operand* a,
-                                            RK_GLOBAL const rk_operand* b, rk_u32 skip,
-                                            rk_u32 a_stride, rk_u32 b_stride) {
+RK_OUTLINE rk_u32 rk_odometer_push_broadcast(rk_odometer* walk, RK_GLOBAL const rk_operand* out,
+                                             RK_GLOBAL const rk_operand* a,
+                                             RK_GLOBAL const rk_operand* b, rk_u32 skip,
+                                             rk_u32 a_stride, rk_u32 b_stride) {
   const rk_u32 rank = a->rank > b->rank ? a->rank : b->rank;
   if (out->rank != rank) return 0;
   for (rk_u32 inner = skip; inner < rank; ++inner) {

@@ -32,7 +32,7 @@ RK_INLINE void rk_turn_whole_tile(RK_GLOBAL rk_f32* to, rk_u64 to_stride,
 /// hardware does not look ahead.
 RK_INLINE void rk_turn_tile(RK_GLOBAL rk_f32* to, rk_u64 to_stride, RK_GLOBAL const rk_f32* from,
                             rk_u64 from_stride, rk_u64 rows, rk_u64 columns, rk_u64 ahead) {
-  if (rows == RK_TILE_SIDE && columns == RK_TILE_SIDE) {
+  if (!RK_IS_GPU && rows == RK_TILE_SIDE && columns == RK_TILE_SIDE) {
     for (rk_u32 i = 0; i < RK_TILE_SIDE; ++i) {
       rk_prefetch_read((rk_const_bytes)(from + (ahead + i) * from_stride));
       rk_prefetch_write((rk_bytes)(to + i * to_stride + ahead));

@@ -42,12 +42,18 @@ Result<std::string> language_option(unsigned newest) {
                        : std::to_string(newest / 100) + "." + std::to_string(newest / 10 % 10)));
 }
 
+std::string class_option(cl_device_type type) {
+  return (type & CL_DEVICE_TYPE_CPU) != 0 ? "" : std::string(" ") + gpu_option;
+}
+
 Result<std::string> build_options(cl_device_id device) {
   RK_TRY(c_version, device_text(device, CL_DEVICE_OPENCL_C_VERSION));
   RK_TRY(options, language_option(lists_c3(device) ? 300 : version_number(c_version)));
   RK_TRY(floats, device_value<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG));
   if ((floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  RK_TRY(type, device_value<cl_device_type>(device, CL_DEVICE_TYPE));
+  options += class_option(type);
   return options;
 }
 

@@ -16,6 +16,12 @@ namespace ringkernel::opencl {
 /// below 120.
 Result<std::string> language_option(unsigned newest);
 
+/// What makes kernels for a GPU: bodies that need little private memory (kernels/rk_device.h).
+inline constexpr const char* gpu_option = "-DRK_GPU";
+
+/// That option, behind a blank, for a device of this type; nothing for one that is a CPU too.
+std::string class_option(cl_device_type type);
+
 /// The options for this device: OpenCL C 3.0 if it has that, else 1.2, and IEEE division where the
 /// device can. No relaxed mathematics: results are the same on every backend.
 Result<std::string> build_options(cl_device_id device);

@@ -23,6 +23,13 @@ TEST(Language, IsOpenClC3OrWhatEveryNewerCompilerThan12Knows) {
   EXPECT_EQ(language_option(120).value(), "-cl-std=CL1.2");
 }
 
+TEST(Language, TellsKernelsThatTheyRunOnAGpu) {
+  EXPECT_EQ(class_option(CL_DEVICE_TYPE_CPU), "");
+  EXPECT_EQ(class_option(CL_DEVICE_TYPE_GPU), " -DRK_GPU");
+  EXPECT_EQ(class_option(CL_DEVICE_TYPE_ACCELERATOR), " -DRK_GPU");
+  EXPECT_EQ(class_option(CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU), "");  // as Oclgrind says
+}
+
 TEST(Language, RefusesACompilerThatIsOlder) {
   const auto old = language_option(110);
   ASSERT_FALSE(old.has_value());
