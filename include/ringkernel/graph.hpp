@@ -53,7 +53,9 @@ class Graph {
   explicit Graph(std::string name);
 
   /// The graph that a module in the text of the public Core IR grammar describes (docs/GRAPHS.md,
-  /// "As text"). Errors, each with its line and column: invalid_argument (syntax), E4001 to E4003
+  /// "As text"). Takes time in proportion to the text, of which errors quote little. Errors, each
+  /// with its line and column: limit_exceeded (ops, inputs or outputs that no compiler takes,
+  /// whether an output depends on them or not); invalid_argument (syntax), E4001 to E4003
   /// (names), E3010 and E4005 (constants), E2004 and E3003 (a declared type that the op does not
   /// have), E2005 (f64), E6003 (opcode), and those of the functions below.
   [[nodiscard]] static Result<Graph> parse(std::string name, std::string_view text);

@@ -13,8 +13,9 @@ constexpr bool starts_identifier(char c) noexcept {
 }
 constexpr bool continues_identifier(char c) noexcept { return starts_identifier(c) || is_digit(c); }
 
-/// An error's text shows this much of what was found.
+/// An error's text shows this much of what was found, and of a word that it quotes.
 constexpr std::size_t found_max = 24;
+constexpr std::size_t excerpt_max = 64;
 
 /// What stands at the front of `rest`, for an error.
 std::string found(std::string_view rest) {
@@ -29,6 +30,11 @@ std::string found(std::string_view rest) {
 }
 
 }  // namespace
+
+std::string excerpt(std::string_view word) {
+  if (word.size() <= excerpt_max) return std::string(word);
+  return std::string(word.substr(0, excerpt_max)) + "...";
+}
 
 // --- cursor -----------------------------------------------------------------------------------
 
@@ -278,13 +284,13 @@ Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
 // --- operations -------------------------------------------------------------------------------
 
 Result<Op> read_opcode(IrCursor& cursor) {
-  (void)cursor.peek();  // blanks do not belong to the place
-  const std::string place = cursor.where();
+  (void)cursor.peek();            // blanks do not belong to the place
+  const IrCursor place = cursor;  // where() counts the lines before it: for errors only
   RK_TRY(name, cursor.identifier("the name of an op", true));
   const OpInfo* const info = find_op(name);
   if (info == nullptr)
     return Error(Errc::unsupported_operation,
-                 place + ": no op has the name '" + std::string(name) + "'");
+                 place.where() + ": no op has the name '" + excerpt(name) + "'");
   return info->op;
 }
 

@@ -70,6 +70,9 @@ struct IrOperation {
   std::array<std::string_view, inputs_max> operands{};  ///< without their `%`
 };
 
+/// What an error quotes of a word in a text: all of it, or its beginning and "..." if it is long.
+[[nodiscard]] std::string excerpt(std::string_view word);
+
 /// The opcode, or another name, of an op. `what` says which name is missing if none is there.
 [[nodiscard]] Result<Op> read_opcode(IrCursor& cursor);
 

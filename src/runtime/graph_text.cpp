@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ops/ir_text.hpp"
+#include "ringkernel/compiled_function.hpp"
 #include "ringkernel/graph.hpp"
 
 namespace ringkernel {
@@ -22,6 +23,10 @@ Error at(IrCursor place, Error error) {
   (void)place.peek();  // blanks do not belong to the place
   error.detail = place.where() + ": " + error.detail;
   return error;
+}
+
+Error too_many(std::size_t most, const char* things) {
+  return {Errc::limit_exceeded, "a graph has at most " + std::to_string(most) + " " + things};
 }
 
 /// `[`, elements or lists of the same form with commas in between or behind, `]`. Lists of one
@@ -119,7 +124,7 @@ Result<Graph::Value> make_constant(Graph& graph, const Literal& literal, const T
         std::from_chars(number.data(), number.data() + number.size(), elements[i]);
     if (status != std::errc() || end != number.data() + number.size())
       return Error(Errc::constant_mismatch,
-                   std::string(number) + " as an element of " + desc.text());
+                   ops::excerpt(number) + " as an element of " + desc.text());
   }
   return graph.constant(TensorView(desc.shape, elements));
 }
@@ -141,7 +146,7 @@ class ModuleReader {
     const IrCursor place = cursor_;
     RK_TRY(name, cursor_.value());
     if (values_.contains(name))
-      return at(place, Error(Errc::redefined_value, "%" + std::string(name)));
+      return at(place, Error(Errc::redefined_value, "%" + ops::excerpt(name)));
     RK_TRY_VOID(cursor_.expect('='));
     if (cursor_.peek() == '%') {
       RK_TRY(value, read_use(Errc::undefined_value));
@@ -163,19 +168,24 @@ class ModuleReader {
       RK_TRY_VOID(cursor_.expect('('));
       RK_TRY_VOID(cursor_.expect(')'));
       RK_TRY(desc, read_declared());
+      if (input_count_++ == graph_inputs_max)
+        return at(place, too_many(graph_inputs_max, "inputs"));
       return graph_.input(desc);
     }
     if (word.starts_with("Const")) {
       cursor_ = ahead;
       return read_constant(word, place);
     }
+    // Before it is looked at: what no compiler takes shall cost nothing.
+    if (graph_.op_count() == RK_GRAPH_COMMANDS_MAX)
+      return at(place, too_many(RK_GRAPH_COMMANDS_MAX, "ops"));
     RK_TRY(operation, ops::read_operation(cursor_));
     Request request{.op = operation.op, .input_count = operation.operand_count};
     request.attributes = operation.attributes;
     for (std::size_t i = 0; i < operation.operand_count; ++i) {
       const auto value = values_.find(operation.operands[i]);
       if (value == values_.end())
-        return at(place, Error(Errc::undefined_value, "%" + std::string(operation.operands[i])));
+        return at(place, Error(Errc::undefined_value, "%" + ops::excerpt(operation.operands[i])));
       request.inputs[i] = value->second;
     }
     RK_TRY(desc, read_declared());
@@ -235,7 +245,7 @@ class ModuleReader {
     const IrCursor place = cursor_;
     RK_TRY(name, cursor_.value());
     const auto value = values_.find(name);
-    if (value == values_.end()) return at(place, Error(undefined, "%" + std::string(name)));
+    if (value == values_.end()) return at(place, Error(undefined, "%" + ops::excerpt(name)));
     return value->second;
   }
 
@@ -246,7 +256,10 @@ class ModuleReader {
     if (word != "outputs") return before.expected("a definition or 'outputs'");
     RK_TRY_VOID(cursor_.expect(':'));
     do {
+      const IrCursor place = cursor_;
       RK_TRY(value, read_use(Errc::undefined_output));
+      if (graph_.outputs().size() == graph_outputs_max)
+        return at(place, too_many(graph_outputs_max, "outputs"));
       graph_.output(value);
     } while (cursor_.accept(',') && cursor_.peek() == '%');
     return {};
@@ -254,6 +267,7 @@ class ModuleReader {
 
   IrCursor cursor_;
   Graph graph_;
+  std::size_t input_count_ = 0;
   std::map<std::string_view, Graph::Value, std::less<>> values_;
 };
 

@@ -149,5 +149,66 @@ INSTANTIATE_TEST_SUITE_P(
 
 #undef X
 
+std::string repeated(const std::string& text, std::size_t count) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+/// `%0` to `%count`: an input, and ops in a row.
+std::string ops_in_a_row(std::size_t count) {
+  std::string text = "%0 = Input() : Tensor<f32, [2]>\n";
+  for (std::size_t i = 1; i <= count; ++i)
+    text +=
+        "%" + std::to_string(i) + " = Relu(%" + std::to_string(i - 1) + ") : Tensor<f32, [2]>\n";
+  return text;
+}
+
+TEST(GraphText, TakesAsManyOpsAsACompilerDoes) {
+  const std::string text = ops_in_a_row(RK_GRAPH_COMMANDS_MAX) + "outputs: %4096";
+  const Result<Graph> graph = Graph::parse("g", text);
+  ASSERT_TRUE(graph) << graph.error().text();
+  EXPECT_EQ(graph->op_count(), RK_GRAPH_COMMANDS_MAX);
+}
+
+TEST(GraphText, RefusesOneOpMoreBeforeItLooksAtIt) {
+  const Result<Graph> graph =
+      Graph::parse("g", ops_in_a_row(RK_GRAPH_COMMANDS_MAX) + "%x = whatever follows");
+  ASSERT_FALSE(graph);
+  EXPECT_TRUE(graph.error() == Errc::limit_exceeded) << graph.error().text();
+  EXPECT_THAT(graph.error().detail, HasSubstr("line 4098, column 6: a graph has at most 4096 ops"));
+}
+
+TEST(GraphText, RefusesMoreInputsAndOutputsThanACompilerTakes) {
+  std::string inputs;
+  for (int i = 0; i < 33; ++i)
+    inputs += "%" + std::to_string(i) + " = Input() : Tensor<f32, [2]>\n";
+  const Result<Graph> many_in = Graph::parse("g", inputs + "outputs: %0");
+  ASSERT_FALSE(many_in);
+  EXPECT_TRUE(many_in.error() == Errc::limit_exceeded) << many_in.error().text();
+  EXPECT_THAT(many_in.error().detail, HasSubstr("line 33, column 7: a graph has at most 32 in"));
+  const Result<Graph> many_out =
+      Graph::parse("g", ops_in_a_row(1) + "outputs: " + repeated("%1, ", 33));
+  ASSERT_FALSE(many_out);
+  EXPECT_TRUE(many_out.error() == Errc::limit_exceeded) << many_out.error().text();
+  EXPECT_THAT(many_out.error().detail, HasSubstr("line 3, column 138: a graph has at most 32 out"));
+}
+
+TEST(GraphText, QuotesLittleOfALongWord) {
+  const std::string digits(1'000'000, '7');
+  const std::string name(1'000'000, 'n');
+  const std::string x = "%x = Input() : Tensor<f32, [2]>\n";
+  for (const std::string& text :
+       {"%x = ConstF32(" + digits + ") : Tensor<f32, []>", "%x = %" + name, "outputs: %" + name,
+        x + "%y = " + name + "(%x) : Tensor<f32, [2]>",
+        x + "%y = Relu(%" + name + ") : Tensor<f32, [2]>",
+        repeated("%" + name + " = Input() : " + "Tensor<f32, [2]>\n", 2)}) {
+    const Result<Graph> graph = Graph::parse("g", text);
+    ASSERT_FALSE(graph);
+    EXPECT_LT(graph.error().text().size(), 250u) << text.substr(0, 60);
+    EXPECT_THAT(graph.error().detail, HasSubstr("...")) << text.substr(0, 60);
+  }
+}
+
 }  // namespace
 }  // namespace ringkernel
