@@ -141,8 +141,9 @@ class Channel {
   // --- sending --------------------------------------------------------------------------------
 
   /// Accepts one message, or says why not: message_too_large, queue_full (policy reject, or
-  /// in_flight exhausted), message_dropped (drop_newest), the reason given to `close`, or busy:
-  /// policy block, no room at the moment. `write(std::byte*)` fills the payload in place.
+  /// in_flight exhausted, with what takes the room), message_dropped (drop_newest), the reason
+  /// given to `close`, or busy: policy block, no room at the moment. `write(std::byte*)` fills the
+  /// payload in place.
   template <class Write>
   [[nodiscard]] Result<MessageId> submit(const Envelope& envelope, Receiver receiver,
                                          Completion* completion, Executor::Wake how, Write&& write);
@@ -156,12 +157,16 @@ class Channel {
   [[nodiscard]] Result<std::size_t> submit_batch(std::size_t count, Describe&& describe,
                                                  Write&& write);
 
-  /// Waits until `submit` may succeed. deadline_exceeded.
-  [[nodiscard]] Result<void> wait_for_room(std::uint64_t deadline_ns);
+  /// Waits until `submit` may succeed, until the message's deadline (deadline_exceeded) or until
+  /// its sender's patience is over (queue_full). Both say what takes the room.
+  [[nodiscard]] Result<void> wait_for_room(std::uint64_t deadline_ns,
+                                           std::uint64_t patience_ns = no_deadline);
 
-  /// Queues a message that `submit` answered with busy. Returns a ticket for `withdraw`.
+  /// Queues a message that `submit` answered with busy, to be admitted until then as above. Returns
+  /// a ticket for `withdraw`.
   std::uint64_t submit_later(const Envelope& envelope, Receiver receiver, Completion* completion,
-                             MessageBuffer payload, Admission admission);
+                             MessageBuffer payload, Admission admission,
+                             std::uint64_t patience_ns = no_deadline);
   /// Takes a queued submission back. False if it has been admitted or ended meanwhile.
   bool withdraw(std::uint64_t ticket);
 
@@ -232,6 +237,9 @@ class Channel {
   [[nodiscard]] bool idle() const noexcept { return unanswered() == 0; }
   [[nodiscard]] std::uint32_t in_flight() const noexcept { return pending_.in_use(); }
   [[nodiscard]] std::uint64_t queued() const noexcept { return queued_.load(); }
+  /// Outcomes of plain messages that nobody has received yet; each keeps its in-flight place.
+  [[nodiscard]] std::size_t unreceived() const;
+  [[nodiscard]] std::uint32_t in_flight_max() const noexcept { return limits_.in_flight_max; }
   [[nodiscard]] ChannelCounters counters() const noexcept;
   /// Of messages that the device has answered; nullptr if no times are taken.
   [[nodiscard]] const Latencies* latencies() const noexcept { return latencies_.get(); }
@@ -260,6 +268,11 @@ class Channel {
     MessageBuffer payload;
     Admission admission;
     Stamp stamp;
+    std::uint64_t patience_ns;  // until then it waits for room
+
+    [[nodiscard]] std::uint64_t leaves_ns() const noexcept {
+      return std::min(envelope.deadline_ns, patience_ns);
+    }
   };
   struct WaitingReceiver {
     std::uint64_t ticket;
@@ -291,6 +304,8 @@ class Channel {
   std::size_t flush(std::uint64_t now_ns, Ended& ended);                              // (send)
   std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
   bool drop_oldest(Ended& ended, std::int32_t priority);                              // (send)
+  [[nodiscard]] std::string why_no_room() const;
+  Error waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns);
   /// For the next message; `now_ns` is coarse. With (send) held.
   Stamp stamp(Sampler& sampler, std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
     const std::uint64_t at_ns = sampler.next(now_ns) ? std::max(clock_.sample_ns(), since_ns) : 0;
@@ -370,7 +385,7 @@ class Channel {
   std::atomic<bool> broken_{false};  // the output ring made no sense
   std::atomic<bool> ending_{false};  // closed: who leads makes room for who retires the kernel
 
-  alignas(64) std::mutex mailbox_mutex_;
+  alignas(64) mutable std::mutex mailbox_mutex_;
   std::condition_variable mailbox_changed_;
   std::deque<MessageId> mailbox_;
   std::deque<WaitingReceiver> receivers_;
@@ -427,12 +442,11 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
       case Policy::block: return Error(make_error_code(Errc::busy));
       case Policy::drop_newest:
         counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-        return Error(Errc::message_dropped, "all in-flight places are taken");
+        return Error(Errc::message_dropped, why_no_room());
       case Policy::reject:
       case Policy::drop_oldest: break;
     }
-    return Error(Errc::queue_full,
-                 "all " + std::to_string(limits_.in_flight_max) + " in-flight places are taken");
+    return Error(Errc::queue_full, why_no_room());
   }
   after_submit(how, launch, deadline_lowered);
   return *id;

@@ -61,7 +61,7 @@ void Channel::expire(std::uint64_t now_ns) {
   {
     const std::lock_guard lock(send_mutex_);
     for (const Waiting& submission : waiting_)
-      lowered |= lower_next_deadline(submission.envelope.deadline_ns);
+      lowered |= lower_next_deadline(submission.leaves_ns());
   }
   full_fence();  // pairs with Bridge::sleep, which may have looked while there was no deadline
   nudge_if_needed(lowered);

@@ -363,6 +363,11 @@ void Channel::put_in_mailbox(Arrivals& arrivals) {
   arrivals.count = 0;
 }
 
+std::size_t Channel::unreceived() const {
+  const std::lock_guard lock(mailbox_mutex_);
+  return mailbox_.size();
+}
+
 std::optional<MessageId> Channel::pop_mailbox() {
   if (mailbox_.empty()) return std::nullopt;
   const MessageId id = mailbox_.front();

@@ -93,8 +93,7 @@ Result<void> Channel::make_room(Ended& ended, std::int32_t priority) {
       return Error(Errc::message_dropped,
                    "ring and queue are full, and all that is queued has a higher priority");
   }
-  return Error(Errc::queue_full, "the ring and " + std::to_string(limits_.queue_max) +
-                                     " places on the host are full");
+  return Error(Errc::queue_full, why_no_room());
 }
 
 /// The oldest is the one at the front of the lowest priority that has one; none whose priority is
@@ -173,11 +172,10 @@ std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>&
   const std::uint64_t now_ns = clock_.now_ns();
   bool full = false;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
-    if (next->envelope.deadline_ns <= now_ns) {
-      counters_.expired.fetch_add(1, std::memory_order_relaxed);
+    if (next->leaves_ns() <= now_ns) {
       next->envelope.release_hold();
       admitted.emplace_back(std::move(next->admission),
-                            Error(Errc::deadline_exceeded, "while waiting for room"));
+                            waited_in_vain(next->envelope.deadline_ns, now_ns));
     } else {
       std::optional<MessageId> id;
       if (!full && queued_.load() - waiting_.size() < limits_.queue_max)
@@ -200,7 +198,7 @@ std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>&
 
 std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
                                     Completion* completion, MessageBuffer payload,
-                                    Admission admission) {
+                                    Admission admission, std::uint64_t patience_ns) {
   std::unique_lock lock(send_mutex_);
   const std::uint64_t ticket = next_ticket_++;
   if (closed_) {
@@ -212,9 +210,9 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
   const auto place = std::ranges::find_if(
       waiting_, [&](const Waiting& other) { return other.envelope.priority < envelope.priority; });
   waiting_.insert(place, {ticket, envelope, receiver, completion, std::move(payload),
-                          std::move(admission), stamp(sampler_, coarse_ns())});
+                          std::move(admission), stamp(sampler_, coarse_ns()), patience_ns});
   queued_.fetch_add(1);
-  const bool deadline_lowered = lower_next_deadline(envelope.deadline_ns);
+  const bool deadline_lowered = lower_next_deadline(std::min(envelope.deadline_ns, patience_ns));
   lock.unlock();
   full_fence();  // pairs with Bridge::sleep
   nudge_if_needed(deadline_lowered);
@@ -233,7 +231,28 @@ bool Channel::withdraw(std::uint64_t ticket) {
   return true;
 }
 
-Result<void> Channel::wait_for_room(std::uint64_t deadline_ns) {
+std::string Channel::why_no_room() const {
+  const std::size_t answered = unreceived();
+  if (answered >= limits_.in_flight_max)
+    return "nobody receives: " + std::to_string(answered) + " answered messages wait";
+  std::string answered_text;
+  if (answered != 0)
+    answered_text = "; nobody has received " + std::to_string(answered) + " answered messages";
+  if (pending_.in_use() >= limits_.in_flight_max)
+    return "all " + std::to_string(limits_.in_flight_max) + " in-flight places are taken" +
+           answered_text;
+  return "the ring and " + std::to_string(limits_.queue_max) + " places on the host are full" +
+         answered_text;
+}
+
+/// Of a message whose deadline this is, if it is not over only its sender's patience is.
+Error Channel::waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns) {
+  if (deadline_ns > now_ns) return {Errc::queue_full, why_no_room()};
+  counters_.expired.fetch_add(1, std::memory_order_relaxed);
+  return {Errc::deadline_exceeded, "while waiting for room: " + why_no_room()};
+}
+
+Result<void> Channel::wait_for_room(std::uint64_t deadline_ns, std::uint64_t patience_ns) {
   // The count goes up before the last look, so that whoever makes room after it sees the count.
   const Counted waiting(room_waiters_);
   std::unique_lock lock(room_mutex_);
@@ -252,15 +271,17 @@ Result<void> Channel::wait_for_room(std::uint64_t deadline_ns) {
   if (needs_bridge()) nudge_.nudge();
   lock.lock();
   const auto room = [&] { return room_epoch_ != epoch; };
-  if (deadline_ns == no_deadline) {
+  const std::uint64_t until_ns = std::min(deadline_ns, patience_ns);
+  if (until_ns == no_deadline) {
     room_changed_.wait(lock, room);
     return {};
   }
   const std::uint64_t now_ns = clock_.now_ns();
-  const std::uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+  const std::uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
   if (room_changed_.wait_for(lock, std::chrono::nanoseconds(left_ns), room)) return {};
-  counters_.expired.fetch_add(1, std::memory_order_relaxed);
-  return Error(Errc::deadline_exceeded, "while waiting for room in the queue");
+  lock.unlock();
+  // What was waited for is what is over: the clock may be a little behind the wait.
+  return waited_in_vain(deadline_ns, std::max(clock_.now_ns(), until_ns));
 }
 
 void Channel::room_made() noexcept {

@@ -3,6 +3,7 @@
 /// Threading: plain functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,15 @@ namespace rkstat {
 
 using Readings = std::vector<ringkernel::telemetry::Reading>;
 
-/// Whether it has messages in flight and takes no times, which `no_ages_text` says.
-[[nodiscard]] bool has_no_ages(const ringkernel::telemetry::KernelReading& kernel);
+/// How many messages await their outcome and have no age, because the runtime takes no times; which
+/// `no_ages_text` says.
+[[nodiscard]] std::uint64_t without_ages(const ringkernel::telemetry::Reading& reading,
+                                         const ringkernel::telemetry::KernelReading& kernel);
 constexpr std::string_view no_ages_text = "of which no ages are taken (latency_sampling is 0)";
+
+/// ", 3 answered wait for a receive", and ": nobody receives" where they have all the room; nothing
+/// if none does.
+[[nodiscard]] std::string unreceived_text(const ringkernel::KernelMetrics& kernel);
 
 /// One screen. Rates are over the time since `before`.
 [[nodiscard]] std::string render_text(const Readings& readings, const Readings& before);

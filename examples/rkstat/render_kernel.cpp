@@ -78,10 +78,12 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
                       of.queued);
   text += fmt::format("  published so far: input {}, output {}\n",
                       bytes_text(of.input_ring_position), bytes_text(of.output_ring_position));
-  text += fmt::format("  in flight {}", of.in_flight);
+  text +=
+      fmt::format("  in flight {} of {}{}", of.in_flight, of.in_flight_max, unreceived_text(of));
   if (of.oldest_call_age_ns != 0)
     text += fmt::format(", the oldest accepted {} ago", duration_text(of.oldest_call_age_ns));
-  if (has_no_ages(kernel)) text += fmt::format(", {}", no_ages_text);
+  if (const std::uint64_t count = without_ages(reading, kernel); count != 0)
+    text += fmt::format(", {} {}", count, no_ages_text);
   text += '\n';
   append_latencies(text, kernel, before);
   append_errors(text, reading, kernel);

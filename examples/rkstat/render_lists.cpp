@@ -27,10 +27,30 @@ std::uint64_t waiting(const rk::KernelMetrics& metrics) {
   return std::max(metrics.queued, metrics.in_flight);
 }
 
+/// Of each kernel whose answers nobody receives, a line.
+std::string render_unreceived(const Readings& readings) {
+  std::string text;
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels)
+      if (kernel.metrics.unreceived != 0)
+        text += fmt::format("{} {}{}\n", reading.name, kernel.metrics.id,
+                            unreceived_text(kernel.metrics));
+  return text;
+}
+
 }  // namespace
 
-bool has_no_ages(const KernelReading& kernel) {
-  return kernel.metrics.in_flight != 0 && kernel.calls.empty() && kernel.metrics.latency.count == 0;
+std::uint64_t without_ages(const Reading& reading, const KernelReading& kernel) {
+  const rk::KernelMetrics& of = kernel.metrics;
+  const bool takes_times = !reading.runtime || reading.runtime->metrics.latency_sampling != 0;
+  if (takes_times || of.in_flight <= of.unreceived) return 0;
+  return of.in_flight - of.unreceived;
+}
+
+std::string unreceived_text(const rk::KernelMetrics& kernel) {
+  if (kernel.unreceived == 0) return {};
+  return fmt::format(", {} answered wait for a receive{}", kernel.unreceived,
+                     kernel.unreceived >= kernel.in_flight_max ? ": nobody receives" : "");
 }
 
 std::string render_errors(const Readings& readings) {
@@ -71,7 +91,7 @@ std::string render_backlog(const Readings& readings, const Readings& before) {
                         of.oldest_call_age_ns == 0 ? "-" : duration_text(of.oldest_call_age_ns),
                         rate_text(messages_per_second(*kernel, earlier(before, *reading))));
   }
-  return text;
+  return text + render_unreceived(readings);
 }
 
 std::string render_calls(const Readings& readings) {
@@ -82,16 +102,17 @@ std::string render_calls(const Readings& readings) {
   };
   std::vector<Call> calls;
   std::uint64_t unnamed = 0;
-  std::uint64_t without_ages = 0;
+  std::uint64_t ageless = 0;
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels) {
       for (const rk::CallInFlight& call : kernel.calls) calls.push_back({&reading, &kernel, call});
-      if (kernel.calls.size() == calls_max && kernel.metrics.in_flight > calls_max)
-        unnamed += kernel.metrics.in_flight - calls_max;
-      if (has_no_ages(kernel)) without_ages += kernel.metrics.in_flight;
+      const rk::KernelMetrics& of = kernel.metrics;
+      if (kernel.calls.size() == calls_max && of.in_flight > calls_max + of.unreceived)
+        unnamed += of.in_flight - of.unreceived - calls_max;
+      ageless += without_ages(reading, kernel);
     }
-  const std::string others =
-      without_ages == 0 ? "" : fmt::format("{} in flight, {}\n", without_ages, no_ages_text);
+  std::string others = ageless == 0 ? "" : fmt::format("{} in flight, {}\n", ageless, no_ages_text);
+  others += render_unreceived(readings);
   if (calls.empty()) return others.empty() ? "no calls in flight\n" : others;
   std::ranges::stable_sort(calls, std::greater(),
                            [](const Call& call) { return call.call.age_ns; });

@@ -89,7 +89,9 @@ class Kernel {
   // --- request and reply ----------------------------------------------------------------------
 
   /// Sends and waits for the reply to this very message. The calling thread drives the rings itself
-  /// if nobody else does. Errors: those of the op; queue_full, message_dropped, message_too_large;
+  /// if nobody else does. A kernel that was never active answers invalid_state at once; on one that
+  /// was deactivated the message waits, as all others, until it is activated again or the time is
+  /// up. Errors: those of the op; invalid_state, queue_full, message_dropped, message_too_large;
   /// deadline_exceeded, kernel_terminated, runtime_closed, E6008; device faults.
   [[nodiscard]] Result<Reply> call(const Request& request, const SendOptions& options = {});
   [[nodiscard]] Result<Reply> call(Bytes message, const SendOptions& options = {});
@@ -119,7 +121,10 @@ class Kernel {
 
   /// Accepts a message whose outcome `receive` will give: one outcome for each accepted message, in
   /// the order in which they ended; those that end together, for instance with the kernel, in the
-  /// order in which they were accepted. Errors: as `call`, up to the acceptance.
+  /// order in which they were accepted. A kernel that is not active takes messages too, for later.
+  /// Each keeps its place, one of `in_flight_max`, until its outcome has been received: whoever
+  /// only sends finds no room in the end, waits for `send_timeout`, and gets queue_full. Errors: as
+  /// `call`, up to the acceptance, invalid_state excepted.
   Result<MessageId> send(const Request& request, const SendOptions& options = {});
   Result<MessageId> send(Bytes message, const SendOptions& options = {});
 

@@ -103,6 +103,9 @@ struct RuntimeOptions {
   std::string http_address = {};
   /// Default timeouts.
   std::chrono::nanoseconds call_timeout = std::chrono::seconds(30);
+  /// How long a `send` without a timeout of its own waits for room (`Backpressure::block`): then
+  /// queue_full, with what takes the room; mostly answers that nobody receives. Zero: for ever.
+  std::chrono::nanoseconds send_timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);
   /// What `get_or_compile` remembers at most: functions, and bytes of the arena that they occupy.
   std::uint32_t functions_cached_max = 64;
@@ -124,7 +127,8 @@ struct RuntimeOptions {
 
 /// Of one `send` or `call`.
 struct SendOptions {
-  /// Zero: the runtime's `call_timeout` for calls, no deadline for sends. A message whose time is
+  /// Zero: the runtime's `call_timeout` for calls; for sends no deadline, but no more than its
+  /// `send_timeout` until there is room (queue_full). A message whose time is
   /// up ends with deadline_exceeded, and is not executed if it is still queued on the host; one
   /// whose time was up before (less than zero) is not accepted. On the native backend a calling
   /// thread may run the op itself, and then returns with its reply, however long that takes.

@@ -108,6 +108,7 @@ typedef struct ringkernel_runtime_options {
   uint64_t arena_bytes;
   uint64_t call_timeout_ns;
   uint64_t termination_timeout_ns;
+  uint64_t send_timeout_ns; /* how long a send without a timeout waits for room: then queue_full */
 } ringkernel_runtime_options;
 
 typedef struct ringkernel_kernel_options {

@@ -52,8 +52,10 @@ struct KernelMetrics {
   std::uint64_t dropped = 0;   ///< by policy
   std::uint64_t expired = 0;   ///< by deadline
   std::uint64_t cancelled = 0;
-  std::uint64_t queued = 0;     ///< at this moment on the host
-  std::uint64_t in_flight = 0;  ///< at this moment accepted and not taken by a receiver
+  std::uint64_t queued = 0;         ///< at this moment on the host
+  std::uint64_t in_flight = 0;      ///< at this moment accepted and not taken by a receiver
+  std::uint64_t in_flight_max = 0;  ///< as launched
+  std::uint64_t unreceived = 0;     ///< of those in flight, answered and waiting for a `receive`
   // Of the executor of its program; with `dma` and `sliced`, of the mover that stands for it.
   std::uint64_t slices = 0;    ///< dispatches
   std::uint64_t parks = 0;     ///< of these, ended for the kernel's work-group
@@ -144,8 +146,10 @@ struct RuntimeMetrics {
   std::uint64_t program_cache_hits = 0;      ///< programs taken from the disk
   std::uint64_t program_cache_misses = 0;    ///< not there, and built
   std::uint64_t program_cache_rejected = 0;  ///< there, not to be trusted, and built
-  std::uint64_t errors = 0;                  ///< of all kinds; RingKernelRuntime::errors
-  std::uint64_t errors_missing = 0;          ///< of these, of kinds that found no place any more
+  /// One message in so many is timed; 0: no times and no ages of calls in flight are taken.
+  std::uint64_t latency_sampling = 0;
+  std::uint64_t errors = 0;          ///< of all kinds; RingKernelRuntime::errors
+  std::uint64_t errors_missing = 0;  ///< of these, of kinds that found no place any more
 };
 
 }  // namespace ringkernel

@@ -164,6 +164,8 @@ Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** 
     runtime_options.call_timeout = to_duration(options.call_timeout_ns);
   if (options.termination_timeout_ns != 0)
     runtime_options.termination_timeout = to_duration(options.termination_timeout_ns);
+  if (options.send_timeout_ns != 0)
+    runtime_options.send_timeout = to_duration(options.send_timeout_ns);
   RK_TRY(runtime, RingKernelRuntime::builder()
                       .target(static_cast<BackendTarget>(options.target))
                       .backend(options.backend == nullptr ? "" : options.backend)

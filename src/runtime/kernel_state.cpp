@@ -187,6 +187,8 @@ KernelMetrics KernelState::all_metrics() const {
   add_executor(metrics);
   metrics.queued = channel_->queued();
   metrics.in_flight = channel_->in_flight();
+  metrics.in_flight_max = channel_->in_flight_max();
+  metrics.unreceived = channel_->unreceived();
   metrics.input_ring_bytes = rings_.input_capacity;
   metrics.output_ring_bytes = rings_.output_capacity;
   std::byte* const arena = runtime_->arena().data();
@@ -340,6 +342,12 @@ std::uint64_t KernelState::timeout_ns(const SendOptions& options,
   return bounded_ns(timeout);
 }
 
+bridge::Timeout KernelState::patience(const SendOptions& options) const noexcept {
+  // Its own deadline, if it has one, bounds its wait.
+  if (options.timeout.count() != 0) return bridge::Timeout(bridge::no_deadline);
+  return bridge::Timeout(timeout_ns({}, runtime_->options().send_timeout));
+}
+
 std::uint64_t KernelState::deadline_ns(const SendOptions& options,
                                        std::chrono::nanoseconds default_timeout) const noexcept {
   const std::uint64_t timeout = timeout_ns(options, default_timeout);
@@ -352,6 +360,7 @@ Error KernelState::to_error(bridge::Outcome&& outcome, const Request* request) c
   if (outcome.fault_detail != 0)
     error =
         codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail, request);
+  error = explained(std::move(error));
   error.message = outcome.id;
   return outcome.id != 0 ? noted(std::move(error)) : error;  // nobody's: a receiver gave up
 }
@@ -391,6 +400,8 @@ std::uint64_t KernelState::begin_waiting(Prepared& prepared) const noexcept {
 Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
   if (Result<void> in_time = check_time(options); !in_time)
     return noted(std::move(in_time).error());
+  if (Result<void> replies = check_replies(); !replies) [[unlikely]]
+    return noted(std::move(replies).error());
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
   bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
   for (;;) {
@@ -398,16 +409,16 @@ Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& optio
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
                          [&](std::byte* payload) { prepared.write(payload); });
     if (id) return to_reply(channel_->wait(*id, timeout), &prepared);
-    if (!(id.error() == Errc::busy)) return noted(std::move(id).error());
+    if (!(id.error() == Errc::busy)) return noted(explained(std::move(id).error()));
     const std::uint64_t now_ns = begin_waiting(prepared);
     if (Result<void> room = channel_->wait_for_room(timeout.deadline_ns(now_ns)); !room)
-      return noted(std::move(room).error());
+      return noted(explained(std::move(room).error()));
   }
 }
 
 Result<MessageId> KernelState::send(ContentView content, const SendOptions& options) {
   Result<MessageId> sent = try_send(content, options);
-  if (!sent) return noted(std::move(sent).error());
+  if (!sent) return noted(explained(std::move(sent).error()));
   return sent;
 }
 
@@ -415,13 +426,14 @@ Result<MessageId> KernelState::try_send(ContentView content, const SendOptions& 
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
   prepared.envelope.deadline_ns = deadline_ns(options, {});
+  bridge::Timeout sender = patience(options);
   for (;;) {
     Result<MessageId> id = channel_->submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
                                             bridge::Executor::Wake::launch,
                                             [&](std::byte* payload) { prepared.write(payload); });
     if (id || !(id.error() == Errc::busy)) return id;
-    (void)begin_waiting(prepared);
-    RK_TRY_VOID(channel_->wait_for_room(prepared.envelope.deadline_ns));
+    const std::uint64_t now_ns = begin_waiting(prepared);
+    RK_TRY_VOID(channel_->wait_for_room(prepared.envelope.deadline_ns, sender.deadline_ns(now_ns)));
   }
 }
 

@@ -9,6 +9,7 @@
 /// Ownership: shares the runtime's state.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -111,6 +112,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     std::unique_ptr<TensorTable::Held, Release> held;  // the channel's once the payload is written
     void write(std::byte* payload) noexcept;
   };
+  /// Whether a reply can be waited for: invalid_state on a kernel that was never active.
+  [[nodiscard]] Result<void> check_replies() const {
+    // relaxed: whoever activates it while others call it cannot know which of them is first
+    return was_active_.load(std::memory_order_relaxed) ? Result<void>() : check_launched();
+  }
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it. Where the host is copying one of its tensors it waits,
   /// or is answered busy if it is not to `wait`.
@@ -128,6 +134,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// How long a message may take; bridge::no_deadline: for ever.
   [[nodiscard]] static std::uint64_t timeout_ns(const SendOptions& options,
                                                 std::chrono::nanoseconds default_timeout) noexcept;
+  /// Until when a message without a deadline waits for room: the runtime's `send_timeout`.
+  [[nodiscard]] bridge::Timeout patience(const SendOptions& options) const noexcept;
   /// When a message sent at this moment is too late.
   [[nodiscard]] std::uint64_t deadline_ns(const SendOptions& options,
                                           std::chrono::nanoseconds default_timeout) const noexcept;
@@ -135,6 +143,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// prepared nothing since, makes errors richer and replies cheaper.
   [[nodiscard]] Result<Reply> to_reply(bridge::Outcome&& outcome,
                                        const Prepared* asked = nullptr) const;
+  /// What waited in vain, with the state of the kernel where that is why.
+  [[nodiscard]] Error explained(Error error) const;
   /// The same for an outcome that is an error.
   [[nodiscard]] Error to_error(bridge::Outcome&& outcome, const Request* request) const;
 
@@ -199,6 +209,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// deadline_exceeded: a timeout below zero.
   [[nodiscard]] static Result<void> check_time(const SendOptions& options);
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
+  [[nodiscard]] Result<void> check_launched() const;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status);                // state lock held
   [[nodiscard]] bool has_failed() const;               // state lock held
@@ -212,6 +223,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   Program* program_ = nullptr;  // set by open, as are the five below; gone after shutdown
   bool takes_ops_ = false;
   bridge::Executor::Wake call_wake_ = bridge::Executor::Wake::launch;
+  std::atomic<bool> was_active_{false};
   std::uint32_t kernel_ = 0;
   bridge::KernelRings rings_;
   std::uint64_t region_offset_ = 0;  // of add_region; guarded by mutex_
@@ -257,7 +269,7 @@ Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
       accepted = single ? Result<std::size_t>(1) : Result<std::size_t>(single.error());
     }
     if (!accepted && sent != 0) return sent;
-    if (!accepted) return noted(std::move(accepted).error());
+    if (!accepted) return noted(explained(std::move(accepted).error()));
     sent += *accepted;
   }
   return sent;

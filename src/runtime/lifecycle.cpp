@@ -16,6 +16,24 @@ Result<void> KernelState::wrong_state(const char* wanted) const {
                                         (deactivating_ ? " while it is being deactivated" : ""));
 }
 
+Result<void> KernelState::check_launched() const {
+  const std::lock_guard lock(mutex_);
+  // Everything else knows better what is wrong, or is about to be right.
+  if (status_ != KernelStatus::launched || has_failed()) return {};
+  return Error(Errc::invalid_state,
+               "kernel '" + id_ +
+                   "' is launched and was never active, so no reply would come: activate it first");
+}
+
+Error KernelState::explained(Error error) const {
+  if (!(error == Errc::deadline_exceeded) && !(error == Errc::queue_full)) return error;
+  const std::lock_guard lock(mutex_);
+  if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated) return error;
+  error.detail += "; kernel '" + id_ + "' is " + name(status_) +
+                  ": it takes messages and runs none until it is activated";
+  return error;
+}
+
 void KernelState::set_status(KernelStatus status) {
   status_ = status;
   runtime_->changed(id_, status);
@@ -40,6 +58,7 @@ Result<void> KernelState::try_activate() {
     return wrong_state("active");
   if (program_->executor().failed()) return program_->executor().failure();
   set_status(KernelStatus::active);
+  was_active_.store(true, std::memory_order_relaxed);  // as in check_replies
   on_device_ = true;
   channel_->set_state(RK_KERNEL_RUNNING);
   return {};
@@ -196,7 +215,7 @@ void KernelState::finish_termination(bool released, std::uint32_t epoch, Result<
   {
     const std::lock_guard lock(mutex_);
     KernelMetrics metrics = all_metrics();
-    metrics.in_flight = 0;
+    metrics.in_flight = metrics.unreceived = 0;
     metrics.input_ring_position = metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
     metrics.output_ring_position = metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
     last_metrics_ = std::move(metrics);  // nobody looks at the rings from here on

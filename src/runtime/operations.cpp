@@ -41,7 +41,8 @@ class SendOperation final : public std::enable_shared_from_this<SendOperation> {
             self->finish_({}, *admitted);
           else
             self->finish_(self->kernel_->noted(admitted.error()).code, 0);
-        }));
+        },
+        kernel_->patience(options).deadline_ns(kernel_->runtime().clock().now_ns())));
   }
 
  private:
@@ -110,6 +111,8 @@ void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
   KernelState::Prepared prepared;
   if (Result<void> ready = kernel->prepare(content, options, prepared); !ready)
     return Finish<Reply>(std::move(handler))(kernel->noted(ready.error()).code, Reply());
+  if (Result<void> replies = kernel->check_replies(); !replies)
+    return Finish<Reply>(std::move(handler))(kernel->noted(replies.error()).code, Reply());
   const auto as_it_is = [](Reply&& reply) -> Result<Reply> { return std::move(reply); };
   start_call_operation(std::move(kernel), prepared, options, as_it_is, std::move(handler));
 }

@@ -297,6 +297,7 @@ RuntimeMetrics RuntimeState::own_metrics() const {
   metrics.tensor_bytes = tensors_->bytes();
   functions_.add_to(metrics);
   const ErrorLog::Counts errors = errors_.counts();
+  metrics.latency_sampling = sample_every();
   metrics.errors = errors.all;
   metrics.errors_missing = errors.missing;
   return metrics;

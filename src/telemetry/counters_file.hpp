@@ -19,7 +19,7 @@
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 6;
+inline constexpr std::uint32_t file_version = 7;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
 
@@ -89,6 +89,6 @@ struct CountersFile {
 inline constexpr std::size_t common_bytes = offsetof(CountersFile, kernels_used);
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && common_bytes == 64 &&
-              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 41'829'248);
+              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 41'829'312);
 
 }  // namespace ringkernel::telemetry

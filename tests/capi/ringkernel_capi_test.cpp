@@ -181,6 +181,34 @@ TEST_F(RingkernelCapi, EndsHandlesWithTheRuntime) {
   EXPECT_THAT(last_error(), HasSubstr("runtime is no live handle"));
 }
 
+TEST_F(RingkernelCapi, RefusesACallOnAKernelThatNobodyActivated) {
+  ringkernel_kernel* quiet = nullptr;
+  ASSERT_EQ(ringkernel_kernel_launch(runtime_, "quiet", nullptr, &quiet), RINGKERNEL_OK);
+  const ringkernel_request relu = request("relu", 1);
+  EXPECT_EQ(ringkernel_call(quiet, &relu, 20 * second_ns, &result_), RINGKERNEL_E_invalid_state);
+  EXPECT_THAT(last_error(), HasSubstr("kernel 'quiet' is launched"));
+  EXPECT_EQ(ringkernel_send(quiet, &relu, second_ns, nullptr), RINGKERNEL_OK) << last_error();
+}
+
+TEST_F(RingkernelCapi, ASenderWhoseAnswersNobodyReceivesDoesNotWaitForEver) {
+  ringkernel_runtime_options options{};
+  options.struct_size = sizeof options;
+  options.backend = "native";
+  options.send_timeout_ns = 1'000'000;
+  ringkernel_runtime* runtime = nullptr;
+  ASSERT_EQ(ringkernel_runtime_open(&options, &runtime), RINGKERNEL_OK);
+  ringkernel_kernel_options small{};
+  small.struct_size = sizeof small;
+  small.in_flight_max = 1;
+  ringkernel_kernel* kernel = nullptr;
+  ASSERT_EQ(ringkernel_kernel_launch(runtime, "a", &small, &kernel), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_kernel_activate(kernel), RINGKERNEL_OK);
+  const ringkernel_request relu = request("relu", 1);
+  ASSERT_EQ(ringkernel_send(kernel, &relu, 0, nullptr), RINGKERNEL_OK) << last_error();
+  EXPECT_EQ(ringkernel_send(kernel, &relu, 0, nullptr), RINGKERNEL_E_queue_full);
+  EXPECT_EQ(ringkernel_runtime_close(runtime), RINGKERNEL_OK);
+}
+
 class RingkernelCapiBytes : public RingkernelCapi {
  protected:
   RingkernelCapiBytes() {

@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Page, ::testing::ValuesIn(backend_names), bac
 
 TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   RingKernelRuntime& runtime = serve();
-  Kernel worker = runtime.launch("worker", {.program = "echo"}).value();
+  Kernel worker = resting(runtime, "worker");
   EXPECT_EQ(worker.call(numbered(1), 20ms).error(), Errc::deadline_exceeded);
   ASSERT_TRUE(worker.activate());
   for (std::uint64_t i = 0; i < 25; ++i) ASSERT_TRUE(worker.call(numbered(i)));

@@ -122,7 +122,7 @@ TEST_P(Async, ADeferredOperationStartsWhenItIsCalled) {
 
 TEST_P(Async, AsTupleGivesTheErrorAsAValue) {
   auto runtime = open();
-  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  Kernel kernel = resting(runtime, "a");
   asio::io_context context;
   const auto message = numbered(1);
   const auto ask = [&]() -> asio::awaitable<error_code> {
@@ -314,8 +314,7 @@ TEST_P(Async, ADeadlineHoldsForThoseWhoWaitBehindAFullQueue) {
 
 TEST_P(Async, TerminationCompletesEverythingThatWaits) {
   auto runtime = open();
-  Kernel kernel =
-      runtime.launch("a", {.program = "echo", .in_flight_max = 2, .queue_max = 1}).value();
+  Kernel kernel = resting(runtime, "a", {.program = "echo", .in_flight_max = 2, .queue_max = 1});
   const auto message = numbered(1);
   FutureCode receiving;
   kernel.async_receive(receiving.token());

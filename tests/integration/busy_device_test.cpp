@@ -87,7 +87,7 @@ TEST_P(BusyDevice, RingsThatItHeldComeBackWhenItLetsGo) {
 /// With the patience of an hour.
 TEST_P(BusyDevice, ACallerThatSpinsMakesRoomForTheEndOfTheKernel) {
   auto runtime = open({.spin_for = 1h});
-  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  Kernel kernel = resting(runtime, "a");
   auto call =
       std::async(std::launch::async, [&] { return kernel.call(numbered(1), {.timeout = 2h}); });
   while (kernel.metrics().accepted == 0) std::this_thread::yield();

@@ -45,7 +45,7 @@ const error_code aborted = asio::error::operation_aborted;
 
 TEST_P(Cancellation, EachTypeEndsACallThatTheDeviceMayHave) {
   auto runtime = open();
-  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  Kernel kernel = resting(runtime, "a");
   const auto message = numbered(1);
   for (const auto type : {asio::cancellation_type::total, asio::cancellation_type::partial,
                           asio::cancellation_type::terminal}) {
@@ -64,7 +64,7 @@ TEST_P(Cancellation, EachTypeEndsACallThatTheDeviceMayHave) {
 
 TEST_P(Cancellation, ACallThatIsQueuedOnTheHostIsNeverExecuted) {
   auto runtime = open();
-  Kernel kernel = runtime.launch("a", {.program = "echo", .input_bytes = 4096}).value();
+  Kernel kernel = resting(runtime, "a", {.program = "echo", .input_bytes = 4096});
   const auto message = plain(half_ring);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(kernel.send(message));
   Cancellable call;
@@ -81,8 +81,7 @@ TEST_P(Cancellation, ACallThatIsQueuedOnTheHostIsNeverExecuted) {
 
 TEST_P(Cancellation, WhoWaitsForRoomIsWithdrawn) {
   auto runtime = open();
-  Kernel kernel =
-      runtime.launch("a", {.program = "echo", .in_flight_max = 1, .queue_max = 1}).value();
+  Kernel kernel = resting(runtime, "a", {.program = "echo", .in_flight_max = 1, .queue_max = 1});
   ASSERT_TRUE(kernel.send(numbered(1)));
   const auto message = numbered(2);
   Cancellable call;

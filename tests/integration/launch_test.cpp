@@ -30,6 +30,7 @@ TEST(RuntimeOptionsCheck, RefusesNegativeDurationsAndAnEmptyDrain) {
   EXPECT_EQ(build_error({.drain_records_max = 0}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.arena_bytes = ~std::uint64_t{0}}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.call_timeout = -1ns}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.send_timeout = -1ns}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.termination_timeout = -1ns}), Errc::invalid_argument);
 }
 

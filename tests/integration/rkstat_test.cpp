@@ -314,7 +314,7 @@ TEST_P(Rkstat, ShowsWhatWaitsAndForHowLong) {
       << calls;
   EXPECT_THAT(calls, HasSubstr("and up to 24 younger ones"));
   EXPECT_THAT(rkstat({"kernel", "little"}).output,
-              ContainsRegex("  in flight 1, the oldest accepted [0-9.]+ m?s ago\n"));
+              ContainsRegex("  in flight 1 of 1024, the oldest accepted [0-9.]+ m?s ago\n"));
   EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("kernels").at(0).at("calls").as_array().size(),
             1u);
 }
@@ -329,8 +329,32 @@ TEST_P(Rkstat, TellsOfCallsWithoutAges) {
     calls = rkstat({"calls"}).output;
     return calls == "3 in flight, of which no ages are taken (latency_sampling is 0)\n";
   })) << calls;
+  EXPECT_THAT(
+      rkstat({"kernel", "a"}).output,
+      HasSubstr("  in flight 3 of 1024, 3 of which no ages are taken (latency_sampling is 0)\n"));
+}
+
+/// Answers that nobody receives keep their places until there is none: whoever sends then waits.
+TEST_P(Rkstat, TellsThatNobodyReceives) {
+  auto runtime = open_on(GetParam(), {.telemetry_period = 1ms}).value();
+  Kernel kernel = active(runtime, "a", {.program = "echo", .in_flight_max = 3});
+  ASSERT_TRUE(kernel.send(numbered(0)));
+  std::string calls;
+  const auto eventually = [&](std::string_view text) {
+    return await([&] {
+      calls = rkstat({"calls"}).output;
+      return calls.find(text) != std::string::npos;
+    });
+  };
+  ASSERT_TRUE(eventually(" a, 1 answered wait for a receive\n")) << calls;
+  for (std::uint64_t i = 0; i < 2; ++i) ASSERT_TRUE(kernel.send(numbered(i)));
+  ASSERT_TRUE(eventually(" a, 3 answered wait for a receive: nobody receives\n")) << calls;
+  EXPECT_THAT(calls, Not(HasSubstr("no ages")));
+  EXPECT_THAT(rkstat({"backlog"}).output, HasSubstr(": nobody receives\n"));
   EXPECT_THAT(rkstat({"kernel", "a"}).output,
-              HasSubstr("  in flight 3, of which no ages are taken (latency_sampling is 0)\n"));
+              HasSubstr("  in flight 3 of 3, 3 answered wait for a receive: nobody receives\n"));
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(kernel.receive(20s));
+  ASSERT_TRUE(eventually("no calls in flight\n")) << calls;
 }
 
 /// Whoever looks at a table learns that a part of it is old, or missing.

@@ -64,7 +64,7 @@ TEST_P(Shutdown, HandlesOutliveTheRuntime) {
 
 TEST_P(Shutdown, CompletesWhatIsPending) {
   auto runtime = open();
-  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  Kernel kernel = resting(runtime, "a");
   Kernel deactivating = active(runtime, "b");
   const auto message = numbered(1);
   FutureCode call;

@@ -178,9 +178,8 @@ TEST_P(Telemetry, ErrorsAreCountedByKind) {
   auto runtime = open_on(GetParam(), often()).value();
   EXPECT_TRUE(runtime.errors().empty());
   EXPECT_FALSE(runtime.launch("x", {.program = "no such program"}));
-  Kernel kernel =
-      runtime.launch("a", {.program = "echo", .queue_max = 0, .backpressure = Backpressure::reject})
-          .value();
+  Kernel kernel = resting(
+      runtime, "a", {.program = "echo", .queue_max = 0, .backpressure = Backpressure::reject});
   const std::vector<float> numbers{1, 2, 3, 4};
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(kernel.call(ops::relu(numbers)));  // it takes bytes
   EXPECT_EQ(kernel.call(numbered(1), 1ms).error(), Errc::deadline_exceeded);

@@ -108,6 +108,13 @@ class OnEachBackend : public ::testing::TestWithParam<const char*> {
     options.auto_activate = true;
     return runtime.launch(id, options).value();
   }
+  /// Takes messages, calls too, and runs none until it is activated.
+  [[nodiscard]] static Kernel resting(RingKernelRuntime& runtime, std::string_view id,
+                                      const KernelOptions& options = {.program = "echo"}) {
+    Kernel kernel = active(runtime, id, options);
+    kernel.deactivate().value();
+    return kernel;
+  }
 };
 
 #define RK_ON_EACH_BACKEND(suite)                                                  \
