@@ -75,7 +75,9 @@ class FunctionResult {
 
 struct ExecuteOptions {
   std::chrono::nanoseconds timeout{};  ///< zero: the runtime's `call_timeout`
-  bool check_nan = false;              ///< look at every f32 element of the outputs
+  /// Looks at every f32 element of the inputs and of the outputs, and of the constants once: a relu
+  /// makes 0 of a NaN. One that an op in between makes of numbers is seen if it gets through.
+  bool check_nan = false;
 };
 
 namespace detail {
@@ -97,7 +99,7 @@ class CompiledFunction {
 
   /// Runs the graph on these inputs, in the graph's order. Errors: E2007, E2004, E3003 with
   /// "Expected" and "Got", E3007 (elements), unsupported (a resident tensor), E6001 (gather),
-  /// not_a_number (the first one's output and index), and those of Kernel::call.
+  /// not_a_number (the first one's place and index), and those of Kernel::call.
   [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
                                                const ExecuteOptions& options = {}) const;
   [[nodiscard]] Result<FunctionResult> execute(const TensorView& input,

@@ -63,7 +63,7 @@ class IntList {
 
 /// The elements starts[d], starts[d] + steps[d], ... below ends[d] of each dim d.
 struct SliceRanges {
-  IntList starts{};  ///< negative: 0
+  IntList starts{};  ///< from 0 on
   IntList ends{};    ///< at most the extent
   IntList steps{};   ///< positive
 

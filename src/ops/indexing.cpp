@@ -16,6 +16,11 @@ std::string bound(const char* name, std::int64_t value, std::size_t dim, std::ui
          " lies beyond its extent " + std::to_string(extent);
 }
 
+std::string negative(const char* name, std::int64_t value, std::size_t dim) {
+  return std::string(name) + " " + std::to_string(value) + in_dim(dim) +
+         " is negative, and does not count from the end";
+}
+
 }  // namespace
 
 Result<Inference> infer_index(const OpCall& call) {
@@ -54,9 +59,11 @@ Result<Inference> infer_slice(const OpCall& call) {
     if (step <= 0)
       return call_error(Errc::invalid_slice_step, call,
                         "step " + std::to_string(step) + in_dim(dim));
-    const std::int64_t start = std::max<std::int64_t>(starts.values()[dim], 0);
-    const std::int64_t end = std::max<std::int64_t>(ends.values()[dim], 0);
+    const std::int64_t start = starts.values()[dim];
+    const std::int64_t end = ends.values()[dim];
     const std::int64_t extent = input[dim];
+    if (start < 0) return call_error(Errc::out_of_bounds, call, negative("start", start, dim));
+    if (end < 0) return call_error(Errc::out_of_bounds, call, negative("end", end, dim));
     if (start > extent)
       return call_error(Errc::out_of_bounds, call, bound("start", start, dim, input[dim]));
     if (end > extent)

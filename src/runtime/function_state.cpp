@@ -69,18 +69,35 @@ void write_region(const Graph& graph, GraphPlan& plan, std::byte* region, std::u
     }
 }
 
-/// not_a_number with the first one's place.
+/// not_a_number with the place of the first one: `what` and the number of the view.
+Result<void> check_numbers(const std::string& function, const char* what, std::size_t number,
+                           const TensorView& view) {
+  const std::span<const float> elements = view.elements<float>();
+  bool found = false;  // without a way out: the loop becomes vectors
+  for (const float element : elements) found |= element != element;
+  if (!found) return {};
+  const auto first = std::ranges::find_if(elements, [](float x) { return x != x; });
+  return Error(Errc::not_a_number, "compiled function '" + function + "': " + what + " " +
+                                       std::to_string(number) + ", " + view.desc.text() +
+                                       ", at element " + std::to_string(first - elements.begin()));
+}
+
 Result<void> check_numbers(const FunctionResult& result, const FunctionSignature& signature) {
-  for (std::size_t output = 0; output < result.size(); ++output) {
-    const std::span<const float> elements = result.elements<float>(output);
-    bool found = false;  // without a way out: the loop becomes vectors
-    for (const float element : elements) found |= element != element;
-    if (!found) continue;
-    const auto first = std::ranges::find_if(elements, [](float x) { return x != x; });
-    return Error(Errc::not_a_number, "compiled function '" + signature.name + "': output " +
-                                         std::to_string(output) + ", " +
-                                         signature.outputs[output].text() + ", at element " +
-                                         std::to_string(first - elements.begin()));
+  for (std::size_t i = 0; i < result.size(); ++i)
+    RK_TRY_VOID(check_numbers(signature.name, "output", i, result.output(i)));
+  return {};
+}
+
+/// Of the constants that the function needs; they are counted in the order in which they were made.
+Result<void> check_constants(const Graph& graph, const GraphPlan& plan) {
+  std::size_t number = 0;
+  for (std::size_t node = 0; node < graph.nodes().size(); ++node) {
+    const auto* const constant = std::get_if<Graph::Constant>(&graph.nodes()[node].what);
+    if (constant == nullptr) continue;
+    if (plan.constant_offsets[node] != 0)
+      RK_TRY_VOID(check_numbers(graph.name(), "constant", number,
+                                TensorView(graph.nodes()[node].desc, constant->bytes.data())));
+    ++number;
   }
   return {};
 }
@@ -105,7 +122,8 @@ FunctionState::FunctionState(std::shared_ptr<KernelState> kernel, const Graph& g
                              const GraphPlan& plan)
     : kernel_(std::move(kernel)),
       signature_(std::make_shared<const FunctionSignature>(sign(graph, plan))),
-      input_offsets_(plan.input_offsets) {}
+      input_offsets_(plan.input_offsets),
+      constants_(check_constants(graph, plan)) {}
 
 FunctionState::~FunctionState() { (void)kernel_->terminate({}, kernel_->terminated_reason()); }
 
@@ -156,9 +174,15 @@ Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
   return {};
 }
 
-Result<void> FunctionState::prepare(std::span<const TensorView> inputs, Pieces& pieces,
+Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
+                                    const ExecuteOptions& options, Pieces& pieces,
                                     KernelState::Prepared& prepared) const {
   RK_TRY_VOID(check(inputs));
+  if (options.check_nan) {
+    RK_TRY_VOID(constants_);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      RK_TRY_VOID(check_numbers(signature_->name, "input", i, inputs[i]));
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i)
     pieces[i] = {input_offsets_[i], inputs[i].data, inputs[i].desc.bytes()};
   KernelState::prepare(skeleton_->plan, skeleton_->kind, std::span(pieces).first(inputs.size()),
@@ -170,7 +194,7 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
                                               const ExecuteOptions& options) const {
   Pieces pieces;
   KernelState::Prepared prepared;
-  if (Result<void> ready = prepare(inputs, pieces, prepared); !ready)
+  if (Result<void> ready = prepare(inputs, options, pieces, prepared); !ready)
     return kernel_->noted(std::move(ready).error());
   Result<Reply> reply = kernel_->exchange(prepared, {.timeout = options.timeout});
   if (!reply) {
@@ -190,7 +214,7 @@ void FunctionState::start_execute(std::span<const TensorView> inputs, const Exec
                                   Handler<FunctionResult> handler) const {
   Pieces pieces;
   KernelState::Prepared prepared;
-  if (Result<void> ready = prepare(inputs, pieces, prepared); !ready)
+  if (Result<void> ready = prepare(inputs, options, pieces, prepared); !ready)
     return Finish<FunctionResult>(std::move(handler))(kernel_->noted(ready.error()).code,
                                                       FunctionResult());
   const auto to_result = [kernel = kernel_, signature = signature_,

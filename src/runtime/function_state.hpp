@@ -39,14 +39,15 @@ class FunctionState {
   Result<void> open(const Graph& graph, GraphPlan& plan);
   [[nodiscard]] Result<void> check(std::span<const TensorView> inputs) const;
   /// Checks the inputs and lays out their message, which borrows `pieces`.
-  Result<void> prepare(std::span<const TensorView> inputs, Pieces& pieces,
-                       KernelState::Prepared& prepared) const;
+  Result<void> prepare(std::span<const TensorView> inputs, const ExecuteOptions& options,
+                       Pieces& pieces, KernelState::Prepared& prepared) const;
   [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
                                const std::string& got) const;
 
   const std::shared_ptr<KernelState> kernel_;
   const std::shared_ptr<const FunctionSignature> signature_;
   const std::vector<std::uint64_t> input_offsets_;
+  const Result<void> constants_;  // not_a_number: the first one of them
   std::unique_ptr<const codec::Skeleton> skeleton_;
 };
 

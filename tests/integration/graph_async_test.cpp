@@ -154,6 +154,14 @@ TEST_P(AsyncGraphs, TellWhichOutputIsNotANumberIfAsked) {
   EXPECT_THAT(asked.error().detail, HasSubstr("'twice and log': output 1, f32[2], at element 1"));
   EXPECT_TRUE(function.execute(good, {.check_nan = true}));
 
+  // Nothing of an input that is none is executed.
+  const std::vector<float> wrong{std::nanf(""), 1};
+  const std::uint64_t accepted = runtime.metrics(runtime.kernels().at(0))->accepted;
+  const auto refused = function.execute(wrong, {.check_nan = true});
+  EXPECT_TRUE(refused.error() == Errc::not_a_number);
+  EXPECT_THAT(refused.error().detail, HasSubstr("'twice and log': input 0, f32[2], at element 0"));
+  EXPECT_EQ(runtime.metrics(runtime.kernels().at(0))->accepted, accepted);
+
   // Infinity is a number, and so are the bits of any integer.
   Graph integers("integers");
   const auto i = integers.input({DType::i32, {1}});
@@ -162,6 +170,32 @@ TEST_P(AsyncGraphs, TellWhichOutputIsNotANumberIfAsked) {
   EXPECT_TRUE(runtime.compile(integers)->execute(bits, {.check_nan = true}));
   const std::vector<float> infinite{std::numeric_limits<float>::infinity(), 1};
   EXPECT_TRUE(function.execute(infinite, {.check_nan = true}));
+}
+
+/// A relu makes a confident 0 of a NaN: of an input, and of a weight.
+TEST_P(AsyncGraphs, ANumberThatIsNoneDoesNotHideBehindARelu) {
+  auto runtime = open();
+  const auto positive = [&](float weight) {
+    Graph graph("positive");
+    const auto x = graph.input({DType::f32, {2}});
+    const std::vector<float> one{1, 1};
+    const std::vector<float> weights{1, weight};
+    (void)graph.constant(one);  // needed by nothing
+    graph.output(graph.add(ops::relu(graph.add(ops::mul(x, weights)))));
+    return runtime.compile(graph).value();
+  };
+  const std::vector<float> good{1, 2}, wrong{1, std::nanf("")};
+  const CompiledFunction function = positive(1);
+  EXPECT_THAT(function.execute(wrong)->elements<float>(), ElementsAre(1, 0));
+  const auto input = function.execute(wrong, {.check_nan = true});
+  ASSERT_FALSE(input);
+  EXPECT_TRUE(input.error() == Errc::not_a_number);
+  EXPECT_THAT(input.error().detail, HasSubstr("'positive': input 0, f32[2], at element 1"));
+  const CompiledFunction spoilt = positive(std::nanf(""));
+  EXPECT_THAT(spoilt.execute(good)->elements<float>(), ElementsAre(1, 0));
+  const auto constant = spoilt.execute(good, {.check_nan = true});
+  ASSERT_FALSE(constant);
+  EXPECT_THAT(constant.error().detail, HasSubstr("'positive': constant 1, f32[2], at element 1"));
 }
 
 }  // namespace
