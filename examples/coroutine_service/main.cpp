@@ -58,8 +58,8 @@ asio::awaitable<void> recorder(rk::Kernel kernel, Tally& tally) {
   }
 }
 
-/// Whichever comes first wins, the other is cancelled. This kernel is launched but not active, so
-/// its messages wait and the timer wins; the call ends with operation_aborted.
+/// Whichever comes first wins, the other is cancelled. This kernel is deactivated: it takes
+/// messages and runs none, so the timer wins; the call ends with operation_aborted.
 asio::awaitable<void> impatient(rk::Kernel idle, Tally& tally) {
   const std::array x{1.0f};
   asio::steady_timer timer(co_await asio::this_coro::executor, 20ms);
@@ -69,12 +69,13 @@ asio::awaitable<void> impatient(rk::Kernel idle, Tally& tally) {
 }
 
 asio::awaitable<void> serve(rk::RingKernelRuntime& runtime, Tally& tally) {
-  const auto launch = [&](const char* id, bool active) {
-    return runtime.async_launch(id, {.auto_activate = active}, asio::use_awaitable);
+  const auto launch = [&](const char* id) {
+    return runtime.async_launch(id, {.auto_activate = true}, asio::use_awaitable);
   };
-  rk::Kernel math = co_await launch("math", true);
-  rk::Kernel stream = co_await launch("stream", true);
-  rk::Kernel idle = co_await launch("idle", false);
+  rk::Kernel math = co_await launch("math");
+  rk::Kernel stream = co_await launch("stream");
+  rk::Kernel idle = co_await launch("idle");
+  co_await idle.async_deactivate(asio::use_awaitable);
 
   static_assert(clients == 4);
   co_await (client(math, 1.0f, tally) && client(math, 2.0f, tally) && client(math, 3.0f, tally) &&
@@ -88,9 +89,11 @@ asio::awaitable<void> serve(rk::RingKernelRuntime& runtime, Tally& tally) {
 }  // namespace
 
 int main() try {
-  rk::RingKernelRuntime runtime = rk::RingKernelRuntime::builder().build().value();
-  asio::io_context context(1);
+  // In this order the runtime goes first, and what then is under way ends on the context's terms;
+  // the other way round the context destroys coroutines that still wait.
   Tally tally;
+  asio::io_context context(1);
+  rk::RingKernelRuntime runtime = rk::RingKernelRuntime::builder().build().value();
   asio::co_spawn(context, serve(runtime, tally), [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);  // leaves context.run()
   });

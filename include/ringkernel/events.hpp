@@ -6,8 +6,8 @@
 /// Threading: shared objects safe; one `async_next` at a time.
 /// Ownership: a stream is its subscription: events from its making on, until it and its copies are
 /// gone, which ends an `async_next` under way with operation_aborted. It does not keep the runtime.
-/// A coroutine that holds the stream it awaits is ended by shutdown or cancellation; its executor
-/// must live until then.
+/// A coroutine that holds the stream it awaits is ended by shutdown or cancellation, or destroyed
+/// with its execution context.
 #pragma once
 
 #include <boost/asio/async_result.hpp>

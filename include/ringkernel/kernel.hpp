@@ -10,9 +10,9 @@
 /// Every `async_*` function calls its handler exactly once, on the handler's associated executor,
 /// never from within the initiating function, and supports total, partial and terminal cancellation
 /// where it waits for a message: the handler gets `operation_aborted`; a message that the device
-/// has already is executed all the same, and its late reply is counted and thrown away. A handler's
-/// execution context (an io_context) must be there until it has been called: shut the runtime down
-/// first, or declare it after the context.
+/// has already is executed all the same, and its late reply is counted and thrown away. A handler
+/// whose execution context (an io_context) goes before is destroyed with it, uncalled, as those of
+/// Asio's own operations are; what it waited for is cancelled.
 #pragma once
 
 #include <boost/asio/async_result.hpp>

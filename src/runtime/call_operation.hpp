@@ -55,12 +55,14 @@ class Whereabouts {
 /// handler takes, on whichever thread brings the reply.
 template <class Answer, class Convert>
 class CallOperation final : public bridge::Completion,
+                            public Abandonable,
                             public std::enable_shared_from_this<CallOperation<Answer, Convert>> {
  public:
   CallOperation(std::shared_ptr<KernelState> kernel, Convert convert, Handler<Answer> handler)
       : kernel_(std::move(kernel)), convert_(std::move(convert)), finish_(std::move(handler)) {}
 
   void start(KernelState::Prepared& prepared, const SendOptions& options) {
+    if (finish_.is_abandoned()) return;
     prepared.envelope.deadline_ns =
         kernel_->deadline_ns(options, kernel_->runtime().options().call_timeout);
     self_ = this->shared_from_this();
@@ -69,6 +71,7 @@ class CallOperation final : public bridge::Completion,
     finish_.on_cancel([weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->cancel();
     });
+    finish_.tell(this->weak_from_this());
     bridge::Channel& channel = kernel_->channel();
     prepared.envelope.assisted = channel.assist_pays();
     const auto how = prepared.envelope.assisted ? kernel_->call_wake() : Wake::launch;
@@ -90,6 +93,8 @@ class CallOperation final : public bridge::Completion,
       end(kernel_->noted(id.error()).code, Answer());
     }
   }
+
+  void abandoned() noexcept override { cancel(); }
 
   void complete(bridge::Outcome outcome) noexcept override {
     Result<Reply> reply = kernel_->to_reply(std::move(outcome));

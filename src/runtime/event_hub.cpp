@@ -18,6 +18,7 @@ EventQueue::~EventQueue() {
 void EventQueue::push(const Event& event) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
+  if (waiting_ && !waiting_->waits()) waiting_.reset();
   if (!waiting_ && events_.size() == events_max) {
     ++missed_;
     return;
@@ -25,35 +26,40 @@ void EventQueue::push(const Event& event) {
   Event told = event;
   told.missed = std::exchange(missed_, 0);
   if (waiting_)
-    (*std::exchange(waiting_, std::nullopt))({}, std::move(told));
+    end({}, std::move(told));
   else
     events_.push_back(std::move(told));
+}
+
+void EventQueue::end(error_code error, Event event) {
+  (*waiting_)(error, std::move(event));
+  waiting_.reset();
 }
 
 void EventQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  if (waiting_) (*std::exchange(waiting_, std::nullopt))(no_more, Event());
+  if (waiting_) end(no_more, Event());
 }
 
 void EventQueue::start_next(Handler<Event> handler) {
-  Finish<Event> finish(std::move(handler));
   const std::lock_guard lock(mutex_);
-  if (waiting_) return finish(make_error_code(Errc::busy), Event());
+  if (waiting_ && !waiting_->waits()) waiting_.reset();
+  if (waiting_) return Finish<Event>(std::move(handler))(make_error_code(Errc::busy), Event());
   if (!events_.empty()) {
-    finish({}, std::move(events_.front()));
+    Finish<Event>(std::move(handler))({}, std::move(events_.front()));
     return events_.pop_front();
   }
-  if (closed_) return finish(no_more, Event());
-  finish.on_cancel([weak = weak_from_this(), number = ++number_] {
+  if (closed_) return Finish<Event>(std::move(handler))(no_more, Event());
+  waiting_.emplace(std::move(handler));
+  waiting_->on_cancel([weak = weak_from_this(), number = ++number_] {
     if (const auto self = weak.lock()) self->cancel(number);
   });
-  waiting_.emplace(std::move(finish));
 }
 
 void EventQueue::cancel(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  if (waiting_ && number == number_) (*std::exchange(waiting_, std::nullopt))(aborted, Event());
+  if (waiting_ && number == number_) end(aborted, Event());
 }
 
 void start_next_event(const std::shared_ptr<EventQueue>& queue, Handler<Event> handler) {

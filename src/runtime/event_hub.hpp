@@ -34,6 +34,8 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
 
  private:
   void cancel(std::uint64_t number);
+  /// Of the operation that waits; with the lock held.
+  void end(error_code error, Event event);
 
   std::mutex mutex_;  // guards what follows
   std::deque<Event> events_;

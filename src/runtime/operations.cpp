@@ -12,7 +12,7 @@ namespace ringkernel::detail {
 namespace {
 
 /// async_send: over when the message is accepted.
-class SendOperation final : public std::enable_shared_from_this<SendOperation> {
+class SendOperation final : public Abandonable, public std::enable_shared_from_this<SendOperation> {
  public:
   SendOperation(std::shared_ptr<KernelState> kernel, Handler<MessageId> handler)
       : kernel_(std::move(kernel)), finish_(std::move(handler)) {}
@@ -28,9 +28,9 @@ class SendOperation final : public std::enable_shared_from_this<SendOperation> {
         [&](std::byte* payload) { prepared.write(payload); });
     if (id) return finish_({}, *id);
     if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(id.error()).code, 0);
+    finish_.tell(weak_from_this());
     finish_.on_cancel([weak = weak_from_this()] {
-      if (const auto self = weak.lock())
-        self->whereabouts_.cancel(self->kernel_->channel(), [&] { self->finish_(aborted, 0); });
+      if (const auto self = weak.lock()) self->cancel();
     });
     MessageBuffer payload(prepared.envelope.payload_bytes);
     prepared.write(payload.data());
@@ -45,7 +45,13 @@ class SendOperation final : public std::enable_shared_from_this<SendOperation> {
         kernel_->patience(options).deadline_ns(kernel_->runtime().clock().now_ns())));
   }
 
+  void abandoned() noexcept override { cancel(); }
+
  private:
+  void cancel() {
+    whereabouts_.cancel(kernel_->channel(), [this] { finish_(aborted, 0); });
+  }
+
   const std::shared_ptr<KernelState> kernel_;
   Finish<MessageId> finish_;
   Whereabouts whereabouts_;
@@ -53,6 +59,7 @@ class SendOperation final : public std::enable_shared_from_this<SendOperation> {
 
 /// async_receive: waits in the mailbox.
 class ReceiveOperation final : public bridge::Completion,
+                               public Abandonable,
                                public std::enable_shared_from_this<ReceiveOperation> {
  public:
   ReceiveOperation(std::shared_ptr<KernelState> kernel, Handler<Reply> handler)
@@ -60,15 +67,16 @@ class ReceiveOperation final : public bridge::Completion,
 
   void start(std::chrono::nanoseconds timeout) {
     self_ = shared_from_this();
+    finish_.tell(weak_from_this());
     finish_.on_cancel([weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (self && self->kernel_->channel().stop_receiving(self->ticket_))
-        self->end(aborted, Reply());
+      if (const auto self = weak.lock()) self->cancel();
     });
     const std::uint64_t deadline_ns =
         timeout.count() == 0 ? bridge::no_deadline : kernel_->runtime().deadline_ns(timeout);
     ticket_ = kernel_->channel().receive_later(this, deadline_ns);
   }
+
+  void abandoned() noexcept override { cancel(); }
 
   void complete(bridge::Outcome outcome) noexcept override {
     const MessageId id = outcome.id;
@@ -80,6 +88,9 @@ class ReceiveOperation final : public bridge::Completion,
   }
 
  private:
+  void cancel() {
+    if (kernel_->channel().stop_receiving(ticket_)) end(aborted, Reply());
+  }
   void end(error_code error, Reply reply) {
     const std::shared_ptr<ReceiveOperation> last = std::move(self_);
     finish_(error, std::move(reply));
