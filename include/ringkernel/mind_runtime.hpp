@@ -196,6 +196,7 @@ class MindRuntime {
   explicit MindRuntime(std::shared_ptr<detail::MindState> state) noexcept
       : state_(std::move(state)) {}
 
+  void end() noexcept;
   Result<void> settle(const Tensor& tensor, bool for_write, std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<detail::MindCall> check(const detail::MindOpName& op, TensorList inputs,
                                                TensorList outputs, const OpOptions& options) const;

@@ -9,6 +9,9 @@
 /// assigned.
 /// Ownership: the runtime owns everything; its destructor is `shutdown`.
 /// Errors: as in kernel.hpp; functions by id answer kernel_not_found.
+/// Fork: a child has the handles of its parent and not the threads behind them. There everything
+/// that was made before answers invalid_state at once, figures are empty, destructors only forget.
+/// A runtime that the child makes works, natively (docs/ARCHITECTURE.md, "Fork").
 #pragma once
 
 #include <chrono>
@@ -209,6 +212,8 @@ class RingKernelRuntime {
   explicit RingKernelRuntime(std::shared_ptr<detail::RuntimeState> state) noexcept
       : state_(std::move(state)) {}
 
+  /// Shuts down; what was made before a fork is only forgotten.
+  void end() noexcept;
   /// Of the kernel with this id; kernel_not_found names it.
   template <class Act>
   std::invoke_result_t<Act, Kernel&> with(std::string_view id, Act&& act) {

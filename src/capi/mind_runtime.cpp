@@ -230,6 +230,7 @@ void mind_runtime_free(mind_runtime_t* rt) {
   (void)guarded([&]() -> Result<void> {
     if (rt == nullptr) return {};
     RK_TRY(runtime, MindRuntimes::table().remove(rt, "rt"));
+    if (runtime == nullptr) return {};
     MindTensors::table().remove_if(
         [&](const MindTensorObject& tensor) { return tensor.owner == runtime; });
     return {};
@@ -244,7 +245,8 @@ mind_status_t mind_tensor_alloc(mind_runtime_t* rt, mind_dtype_t dtype, const in
 void mind_tensor_free(mind_runtime_t* rt, mind_tensor_t* tensor) {
   (void)guarded([&]() -> Result<void> {
     if (tensor == nullptr) return {};
-    RK_TRY_VOID(find(rt, tensor));
+    const Result<Found> found = find(rt, tensor);
+    if (!found && !(found.error() == Errc::invalid_state)) return found.error();
     RK_TRY_VOID(MindTensors::table().remove(tensor, "tensor"));
     return {};
   });

@@ -270,6 +270,7 @@ ringkernel_status ringkernel_runtime_open(const ringkernel_runtime_options* opti
 ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime) {
   return guarded([&]() -> Result<void> {
     RK_TRY(object, Runtimes::table().remove(runtime, "runtime"));
+    if (object == nullptr) return {};
     Result<void> result = object->shutdown();
     Kernels::table().remove_if(
         [&](const KernelObject& kernel) { return kernel.runtime == object; });

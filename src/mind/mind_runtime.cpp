@@ -10,7 +10,7 @@ namespace detail {
 void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call, Handler<> handler) {
   const auto finish = std::make_shared<Finish<>>(std::move(handler));
   if (!call) {
-    if (runtime != nullptr) runtime->refuse(call.error());
+    if (runtime != nullptr && !runtime->is_foreign()) runtime->refuse(call.error());
     return (*finish)(call.error().code);
   }
   runtime->start(std::move(*call), [finish](const Result<void>& result) {
@@ -27,13 +27,18 @@ Result<MindRuntime> MindRuntime::open(BackendTarget target, MindOptions options)
 
 MindRuntime& MindRuntime::operator=(MindRuntime&& other) noexcept {
   if (this == &other) return *this;
-  if (state_ != nullptr) state_->close();
+  end();
   state_ = std::move(other.state_);
   return *this;
 }
 
-MindRuntime::~MindRuntime() {
-  if (state_ != nullptr) state_->close();
+MindRuntime::~MindRuntime() { end(); }
+
+void MindRuntime::end() noexcept {
+  if (state_ != nullptr && state_->is_foreign())
+    keep_for_ever(std::move(state_));
+  else if (state_ != nullptr)
+    state_->close();
 }
 
 Result<Tensor> MindRuntime::allocate(const TensorDesc& desc) {
@@ -42,11 +47,13 @@ Result<Tensor> MindRuntime::allocate(const TensorDesc& desc) {
 
 Result<void> MindRuntime::settle(const Tensor& tensor, bool for_write,
                                  std::chrono::nanoseconds timeout) {
+  if (state_->is_foreign()) return made_before_fork();
   return state_->settle(tensor, for_write, timeout);
 }
 
 Result<detail::MindCall> MindRuntime::check(const detail::MindOpName& op, TensorList inputs,
                                             TensorList outputs, const OpOptions& options) const {
+  if (state_->is_foreign()) return made_before_fork();
   RK_TRY_VOID(state_->check(options));
   return mind::make_call(op, inputs.tensors(), outputs.tensors(), options, state_->place());
 }
@@ -57,12 +64,19 @@ Result<void> MindRuntime::run(Result<detail::MindCall> call) {
 }
 
 Result<void> MindRuntime::synchronize(std::chrono::nanoseconds timeout) {
+  if (state_->is_foreign()) return made_before_fork();
   return state_->synchronize(timeout);
 }
 
-Result<void> MindRuntime::health() const { return state_->health(); }
+Result<void> MindRuntime::health() const {
+  if (state_->is_foreign()) return made_before_fork();
+  return state_->health();
+}
 
-Result<void> MindRuntime::recover() { return state_->recover(); }
+Result<void> MindRuntime::recover() {
+  if (state_->is_foreign()) return made_before_fork();
+  return state_->recover();
+}
 
 RuntimeMetrics MindRuntime::metrics() const { return state_->runtime().metrics(); }
 

@@ -20,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "foundation/fork.hpp"
 #include "mind/call.hpp"
 #include "mind/schedule.hpp"
 #include "ringkernel/kernel.hpp"
@@ -39,6 +40,8 @@ class MindState {
   MindState& operator=(const MindState&) = delete;
   ~MindState() = default;
 
+  /// Whether it was made before a fork: then nothing but this may be asked.
+  [[nodiscard]] bool is_foreign() const noexcept { return mark_.is_foreign(); }
   [[nodiscard]] RingKernelRuntime& runtime() noexcept { return runtime_; }
   [[nodiscard]] const mind::Place& place() const noexcept { return place_; }
   /// Whether an op with these options can be given now.
@@ -96,6 +99,7 @@ class MindState {
   template <class Settled>
   Result<void> wait_until(Lock& lock, std::chrono::nanoseconds timeout, Settled settled);
 
+  const ForkMark mark_;
   RingKernelRuntime runtime_;
   const MindOptions options_;
   const mind::Place place_;

@@ -43,6 +43,8 @@ void EventQueue::close() {
 }
 
 void EventQueue::start_next(Handler<Event> handler) {
+  if (mark_.is_foreign())
+    return Finish<Event>(std::move(handler))(made_before_fork().code, Event());
   const std::lock_guard lock(mutex_);
   if (waiting_ && !waiting_->waits()) waiting_.reset();
   if (waiting_) return Finish<Event>(std::move(handler))(make_error_code(Errc::busy), Event());
@@ -58,6 +60,7 @@ void EventQueue::start_next(Handler<Event> handler) {
 }
 
 void EventQueue::cancel(std::uint64_t number) {
+  if (mark_.is_foreign()) return;
   const std::lock_guard lock(mutex_);
   if (waiting_ && number == number_) end(aborted, Event());
 }

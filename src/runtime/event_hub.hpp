@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "foundation/fork.hpp"
 #include "ringkernel/events.hpp"
 #include "runtime/finish.hpp"
 
@@ -37,6 +38,7 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
   /// Of the operation that waits; with the lock held.
   void end(error_code error, Event event);
 
+  const ForkMark mark_;
   std::mutex mutex_;  // guards what follows
   std::deque<Event> events_;
   std::uint64_t missed_ = 0;  // since the last one in events_

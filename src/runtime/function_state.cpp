@@ -125,7 +125,9 @@ FunctionState::FunctionState(std::shared_ptr<KernelState> kernel, const Graph& g
       input_offsets_(plan.input_offsets),
       constants_(check_constants(graph, plan)) {}
 
-FunctionState::~FunctionState() { (void)kernel_->terminate({}, kernel_->terminated_reason()); }
+FunctionState::~FunctionState() {
+  if (!kernel_->is_foreign()) (void)kernel_->terminate({}, kernel_->terminated_reason());
+}
 
 Result<void> FunctionState::open(const Graph& graph, GraphPlan& plan) {
   Inference run{words(plan.output_bytes), {}};
@@ -192,6 +194,7 @@ Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
 
 Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs,
                                               const ExecuteOptions& options) const {
+  if (!usable(kernel_)) return refusal(kernel_);
   Pieces pieces;
   KernelState::Prepared prepared;
   if (Result<void> ready = prepare(inputs, options, pieces, prepared); !ready)
@@ -212,6 +215,8 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
 // The operation does not hold the function, whose destructor waits: the handler does.
 void FunctionState::start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
                                   Handler<FunctionResult> handler) const {
+  if (!usable(kernel_))
+    return Finish<FunctionResult>(std::move(handler))(refusal(kernel_).code, FunctionResult());
   Pieces pieces;
   KernelState::Prepared prepared;
   if (Result<void> ready = prepare(inputs, options, pieces, prepared); !ready)

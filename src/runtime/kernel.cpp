@@ -3,72 +3,78 @@
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel {
-namespace {
 
-Error no_kernel() { return {Errc::kernel_not_found, {}}; }
+Error detail::refusal(const std::shared_ptr<KernelState>& kernel) {
+  return kernel == nullptr ? Error(Errc::kernel_not_found, {}) : made_before_fork();
+}
 
-}  // namespace
+using detail::refusal;
+using detail::usable;
 
 std::string Kernel::id() const { return state_ ? state_->id() : std::string(); }
 
 KernelStatus Kernel::status() const { return state_ ? state_->status() : KernelStatus::terminated; }
 
-KernelMetrics Kernel::metrics() const { return state_ ? state_->metrics() : KernelMetrics(); }
-
-std::vector<CallInFlight> Kernel::calls(std::size_t count) const {
-  return state_ ? state_->calls(count) : std::vector<CallInFlight>();
+KernelMetrics Kernel::metrics() const {
+  return usable(state_) ? state_->metrics() : KernelMetrics();
 }
 
-Result<void> Kernel::activate() { return state_ ? state_->activate() : no_kernel(); }
+std::vector<CallInFlight> Kernel::calls(std::size_t count) const {
+  return usable(state_) ? state_->calls(count) : std::vector<CallInFlight>();
+}
 
-Result<void> Kernel::deactivate() { return state_ ? state_->deactivate() : no_kernel(); }
+Result<void> Kernel::activate() { return usable(state_) ? state_->activate() : refusal(state_); }
+
+Result<void> Kernel::deactivate() {
+  return usable(state_) ? state_->deactivate() : refusal(state_);
+}
 
 Result<void> Kernel::terminate(const TerminateOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->terminate(options, state_->terminated_reason());
 }
 
 Result<Reply> Kernel::call(const Request& request, const SendOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->call(request, options);
 }
 
 Result<Reply> Kernel::call(Bytes message, const SendOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->call(message, options);
 }
 
 Result<MessageId> Kernel::send(const Request& request, const SendOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->send(request, options);
 }
 
 Result<MessageId> Kernel::send(Bytes message, const SendOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->send(message, options);
 }
 
 Result<std::size_t> Kernel::send_all(std::span<const Request> requests,
                                      const SendOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->send_all(
       requests.size(), [&](std::size_t i) { return detail::ContentView(requests[i]); }, options);
 }
 
 Result<std::size_t> Kernel::send_all(std::span<const Bytes> messages, const SendOptions& options) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->send_all(
       messages.size(), [&](std::size_t i) { return detail::ContentView(messages[i]); }, options);
 }
 
 Result<Reply> Kernel::receive(std::chrono::nanoseconds timeout) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->receive(timeout);
 }
 
 Result<std::size_t> Kernel::receive_some(std::span<Result<Reply>> outcomes,
                                          std::chrono::nanoseconds timeout) {
-  if (!state_) return no_kernel();
+  if (!usable(state_)) return refusal(state_);
   return state_->receive_some(outcomes, timeout);
 }
 

@@ -57,6 +57,10 @@ class ContentView {
   std::size_t size_;
 };
 
+/// Whether a handle can be used; `refusal` says why not.
+[[nodiscard]] inline bool usable(const std::shared_ptr<KernelState>& kernel) noexcept;
+[[nodiscard]] Error refusal(const std::shared_ptr<KernelState>& kernel);
+
 /// Told how a deactivation or termination ended.
 using Done = std::function<void(Result<void>)>;
 
@@ -152,6 +156,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// gives back the rings, and the tensors of messages that were in flight.
   void give_back();
 
+  /// Whether it was made before a fork: then nothing but this and the id may be asked.
+  [[nodiscard]] bool is_foreign() const noexcept { return mark_.is_foreign(); }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const std::string& program_name() const noexcept { return options_.program; }
   [[nodiscard]] KernelStatus status() const;
@@ -224,6 +230,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bool takes_ops_ = false;
   bridge::Executor::Wake call_wake_ = bridge::Executor::Wake::launch;
   std::atomic<bool> was_active_{false};
+  const ForkMark mark_;
   std::uint32_t kernel_ = 0;
   bridge::KernelRings rings_;
   std::uint64_t region_offset_ = 0;  // of add_region; guarded by mutex_
@@ -247,6 +254,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bridge::Latencies::Pointer latencies_before_;
   std::uint64_t resets_ = 0;
 };
+
+inline bool usable(const std::shared_ptr<KernelState>& kernel) noexcept {
+  return kernel != nullptr && !kernel->is_foreign();
+}
 
 template <class Contents>
 Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,

@@ -66,6 +66,7 @@ class ReceiveOperation final : public bridge::Completion,
       : kernel_(std::move(kernel)), finish_(std::move(handler)) {}
 
   void start(std::chrono::nanoseconds timeout) {
+    if (finish_.is_abandoned()) return;
     self_ = shared_from_this();
     finish_.tell(weak_from_this());
     finish_.on_cancel([weak = weak_from_this()] {
@@ -112,13 +113,11 @@ Done done_with(Handler<> handler) {
   return [finish](Result<void> result) { (*finish)(code_of(result)); };
 }
 
-const error_code not_found = make_error_code(Errc::kernel_not_found);
-
 }  // namespace
 
 void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<Reply> handler) {
-  if (kernel == nullptr) return Finish<Reply>(std::move(handler))(not_found, Reply());
+  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel).code, Reply());
   KernelState::Prepared prepared;
   if (Result<void> ready = kernel->prepare(content, options, prepared); !ready)
     return Finish<Reply>(std::move(handler))(kernel->noted(ready.error()).code, Reply());
@@ -130,24 +129,24 @@ void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
 
 void start_send(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<MessageId> handler) {
-  if (kernel == nullptr) return Finish<MessageId>(std::move(handler))(not_found, 0);
+  if (!usable(kernel)) return Finish<MessageId>(std::move(handler))(refusal(kernel).code, 0);
   std::make_shared<SendOperation>(std::move(kernel), std::move(handler))->start(content, options);
 }
 
 void start_receive(std::shared_ptr<KernelState> kernel, std::chrono::nanoseconds timeout,
                    Handler<Reply> handler) {
-  if (kernel == nullptr) return Finish<Reply>(std::move(handler))(not_found, Reply());
+  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel).code, Reply());
   std::make_shared<ReceiveOperation>(std::move(kernel), std::move(handler))->start(timeout);
 }
 
 void start_activate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   Finish<> finish(std::move(handler));
-  finish(kernel == nullptr ? not_found : code_of(kernel->activate()));
+  finish(usable(kernel) ? code_of(kernel->activate()) : refusal(kernel).code);
 }
 
 void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   const Done done = done_with(std::move(handler));
-  if (kernel == nullptr) return done(Error(not_found));
+  if (!usable(kernel)) return done(refusal(kernel));
   auto watch = kernel->start_deactivate(done);
   if (watch)
     kernel->runtime().bridge().watch(std::move(*watch));
@@ -158,13 +157,15 @@ void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
 void start_terminate(std::shared_ptr<KernelState> kernel, const TerminateOptions& options,
                      Handler<> handler) {
   const Done done = done_with(std::move(handler));
-  if (kernel == nullptr) return done(Error(not_found));
+  if (!usable(kernel)) return done(refusal(kernel));
   if (auto watch = kernel->start_terminate(options, kernel->terminated_reason(), done))
     kernel->runtime().bridge().watch(std::move(watch));
 }
 
 void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelOptions options,
                   Handler<Kernel> handler) {
+  if (runtime->is_foreign())
+    return Finish<Kernel>(std::move(handler))(made_before_fork().code, Kernel());
   auto finish = std::make_shared<Finish<Kernel>>(std::move(handler));
   const bool posted =
       runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {

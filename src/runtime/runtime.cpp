@@ -210,16 +210,22 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
 
 RingKernelRuntime& RingKernelRuntime::operator=(RingKernelRuntime&& other) noexcept {
   if (this == &other) return *this;
-  if (state_) (void)shutdown();
+  end();
   state_ = std::move(other.state_);
   return *this;
 }
 
-RingKernelRuntime::~RingKernelRuntime() {
-  if (state_) (void)shutdown();
+RingKernelRuntime::~RingKernelRuntime() { end(); }
+
+void RingKernelRuntime::end() noexcept {
+  if (state_ != nullptr && state_->is_foreign())
+    keep_for_ever(std::move(state_));  // threads that do not exist, locks that nobody gives back
+  else if (state_ != nullptr)
+    (void)state_->shutdown();
 }
 
 Result<Kernel> RingKernelRuntime::launch(std::string_view id, const KernelOptions& options) {
+  if (state_->is_foreign()) return made_before_fork();
   RK_TRY(state, state_->launch(id, options));
   return Kernel(std::move(state));
 }
@@ -230,6 +236,7 @@ Result<Kernel> RingKernelRuntime::launch(std::string_view id, Dim3 grid, Dim3 bl
   const auto text = [](const Dim3& dim) {
     return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
   };
+  if (state_->is_foreign()) return made_before_fork();
   if (!single(grid) || !single(block))
     return Error(Errc::limit_exceeded, "grid " + text(grid) + ", block " + text(block) +
                                            "; a message is worked on by 1x1x1 work-groups of "
@@ -238,15 +245,20 @@ Result<Kernel> RingKernelRuntime::launch(std::string_view id, Dim3 grid, Dim3 bl
   return launch(id, options);
 }
 
-Kernel RingKernelRuntime::find(std::string_view id) const { return Kernel(state_->find(id)); }
+Kernel RingKernelRuntime::find(std::string_view id) const {
+  return state_->is_foreign() ? Kernel() : Kernel(state_->find(id));
+}
 
 Result<Kernel> RingKernelRuntime::kernel(std::string_view id) const {
+  if (state_->is_foreign()) return made_before_fork();
   auto state = state_->find(id);
   if (state == nullptr) return no_kernel(id);
   return Kernel(std::move(state));
 }
 
-std::vector<std::string> RingKernelRuntime::kernels() const { return state_->ids(); }
+std::vector<std::string> RingKernelRuntime::kernels() const {
+  return state_->is_foreign() ? std::vector<std::string>() : state_->ids();
+}
 
 Result<KernelStatus> RingKernelRuntime::status(std::string_view id) const {
   RK_TRY(found, kernel(id));
@@ -258,28 +270,42 @@ Result<KernelMetrics> RingKernelRuntime::metrics(std::string_view id) const {
   return found.metrics();
 }
 
-RuntimeMetrics RingKernelRuntime::metrics() const { return state_->metrics(); }
+RuntimeMetrics RingKernelRuntime::metrics() const {
+  return state_->is_foreign() ? RuntimeMetrics() : state_->metrics();
+}
 
-std::vector<ErrorRecord> RingKernelRuntime::errors() const { return state_->errors().records(); }
+std::vector<ErrorRecord> RingKernelRuntime::errors() const {
+  return state_->is_foreign() ? std::vector<ErrorRecord>() : state_->errors().records();
+}
 
-void RingKernelRuntime::reset_metrics() { state_->reset_metrics(); }
+void RingKernelRuntime::reset_metrics() {
+  if (!state_->is_foreign()) state_->reset_metrics();
+}
 
-EventStream RingKernelRuntime::events() { return EventStream(state_->events().subscribe()); }
+EventStream RingKernelRuntime::events() {
+  return state_->is_foreign() ? EventStream() : EventStream(state_->events().subscribe());
+}
 
 Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
+  if (state_->is_foreign()) return made_before_fork();
   RK_TRY(id, state_->allocate(desc));
   return Tensor(std::make_shared<detail::TensorState>(state_, id, desc));
 }
 
-Result<Defragmentation> RingKernelRuntime::defragment() { return state_->tensors().defragment(); }
+Result<Defragmentation> RingKernelRuntime::defragment() {
+  if (state_->is_foreign()) return made_before_fork();
+  return state_->tensors().defragment();
+}
 
 Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph) {
+  if (state_->is_foreign()) return made_before_fork();
   RK_TRY(function, detail::FunctionState::compile(state_, graph));
   return CompiledFunction(std::move(function));
 }
 
 std::optional<CompiledFunction> RingKernelRuntime::cached_function(
     std::string_view content, std::span<const TensorDesc> inputs) const {
+  if (state_->is_foreign()) return std::nullopt;
   return state_->functions().find({content, inputs});
 }
 
@@ -294,9 +320,13 @@ Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view co
 }
 
 Result<void> RingKernelRuntime::restart(std::string_view program) {
+  if (state_->is_foreign()) return made_before_fork();
   return state_->restart(program);
 }
 
-Result<void> RingKernelRuntime::shutdown() { return state_->shutdown(); }
+Result<void> RingKernelRuntime::shutdown() {
+  if (state_->is_foreign()) return made_before_fork();
+  return state_->shutdown();
+}
 
 }  // namespace ringkernel

@@ -20,6 +20,7 @@
 #include "backend/backend.hpp"
 #include "bridge/bridge.hpp"
 #include "bridge/tick_clock.hpp"
+#include "foundation/fork.hpp"
 #include "foundation/trace_log.hpp"
 #include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
@@ -79,6 +80,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// that it has let go, or until `restart`.
   void keep(std::shared_ptr<KernelState> kernel);
 
+  /// Whether it was made before a fork: then nothing but this may be asked.
+  [[nodiscard]] bool is_foreign() const noexcept { return mark_.is_foreign(); }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] Arena& arena() noexcept { return *arena_; }
   [[nodiscard]] DeviceMemory& memory() noexcept { return *memory_; }
@@ -126,6 +129,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// it back.
   Result<void> end_program(std::string_view name);
 
+  const ForkMark mark_;
   const RuntimeOptions options_;
   const std::string backend_name_;
   const std::string device_name_;

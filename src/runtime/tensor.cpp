@@ -59,6 +59,7 @@ Tensor::operator TensorView() const noexcept {
 Result<void> Tensor::copy_in(DType dtype, std::span<const std::byte> elements,
                              std::chrono::nanoseconds timeout) {
   if (!state_) return no_handle();
+  if (state_->runtime().is_foreign()) return made_before_fork();
   RK_TRY_VOID(check(*state_, dtype, elements.size()));
   return copy_when_unused(*state_, timeout, [&](TensorTable& tensors) {
     return tensors.try_write(state_->id(), elements);
@@ -68,6 +69,7 @@ Result<void> Tensor::copy_in(DType dtype, std::span<const std::byte> elements,
 Result<void> Tensor::copy_out(DType dtype, std::span<std::byte> elements,
                               std::chrono::nanoseconds timeout) const {
   if (!state_) return no_handle();
+  if (state_->runtime().is_foreign()) return made_before_fork();
   RK_TRY_VOID(check(*state_, dtype, elements.size()));
   return copy_when_unused(*state_, timeout, [&](TensorTable& tensors) {
     return tensors.try_read(state_->id(), elements);
@@ -76,6 +78,7 @@ Result<void> Tensor::copy_out(DType dtype, std::span<std::byte> elements,
 
 Result<void> Tensor::deallocate() {
   if (!state_) return no_handle();
+  if (state_->runtime().is_foreign()) return made_before_fork();
   return state_->runtime().tensors().deallocate(state_->id());
 }
 

@@ -18,7 +18,9 @@ class TensorState {
       : runtime_(std::move(runtime)), id_(id), desc_(desc) {}
   TensorState(const TensorState&) = delete;
   TensorState& operator=(const TensorState&) = delete;
-  ~TensorState() { (void)runtime_->tensors().deallocate(id_); }
+  ~TensorState() {
+    if (!runtime_->is_foreign()) (void)runtime_->tensors().deallocate(id_);
+  }
 
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
   [[nodiscard]] TensorId id() const noexcept { return id_; }

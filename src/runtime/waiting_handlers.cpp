@@ -25,6 +25,7 @@ class WaitingHandlers final : public boost::asio::execution_context::service {
  private:
   void shutdown() override { abandon_all(); }
   void abandon_all() noexcept {
+    if (list_->mark.is_foreign()) return;
     for (;;) {
       std::unique_lock lock(list_->mutex);
       list_->closed = true;
@@ -44,6 +45,8 @@ WaitingHandler::WaitingHandler(const boost::asio::any_io_executor& executor)
 void WaitingHandler::abandon(std::unique_lock<std::mutex>) noexcept {}
 
 void WaitingHandler::enter() {
+  // A context that came through a fork: its service is of no use, but the context may be.
+  if (list_->mark.is_foreign()) list_ = std::make_shared<List>();
   std::unique_lock lock(list_->mutex);
   if (list_->closed) return abandon(std::move(lock));
   next_ = &list_->head;
@@ -53,6 +56,7 @@ void WaitingHandler::enter() {
 }
 
 void WaitingHandler::leave() {
+  if (list_->mark.is_foreign()) return;
   const std::lock_guard lock(list_->mutex);
   unlink();
 }

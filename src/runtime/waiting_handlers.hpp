@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 
+#include "foundation/fork.hpp"
+
 namespace ringkernel::detail {
 
 /// What waits with a handler, and is told of its end.
@@ -61,18 +63,21 @@ class WaitingHandler {
 };
 
 struct WaitingHandler::List {
+  const ForkMark mark;
   std::mutex mutex;  // guards what follows, and the links
   WaitingHandler head;
   bool closed = false;  // the context has gone
 };
 
 inline bool WaitingHandler::waits() const {
+  if (list_->mark.is_foreign()) return false;
   const std::lock_guard lock(list_->mutex);
   return next_ != this;
 }
 
 template <class Post>
 bool WaitingHandler::leave_with(Post&& post) {
+  if (list_->mark.is_foreign()) return false;  // the parent calls it
   const std::lock_guard lock(list_->mutex);
   if (next_ == this) return false;
   unlink();

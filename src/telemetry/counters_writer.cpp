@@ -1,6 +1,7 @@
 #include "telemetry/counters_writer.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,8 +42,13 @@ Error failure(const fs::path& path, int error) {
           "telemetry: '" + path.string() + "': " + std::generic_category().message(error)};
 }
 
-/// The runtimes of this process make and remove its folder one at a time.
+/// The runtimes of this process make and remove its folder one at a time; a fork waits for them, so
+/// that the child finds it free.
 std::mutex folder_mutex;
+[[gnu::constructor]] void hold_at_fork() {
+  pthread_atfork([] { folder_mutex.lock(); }, [] { folder_mutex.unlock(); },
+                 [] { folder_mutex.unlock(); });
+}
 
 /// A name that nobody uses. A process that had this id before may have left files, which go; in
 /// another container one may have it now.

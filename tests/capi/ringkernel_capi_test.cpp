@@ -1,7 +1,9 @@
 // Ring kernels from C: what the functions do, and each of them with null and nonsense.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <string>
@@ -207,6 +209,42 @@ TEST_F(RingkernelCapi, ASenderWhoseAnswersNobodyReceivesDoesNotWaitForEver) {
   ASSERT_EQ(ringkernel_send(kernel, &relu, 0, nullptr), RINGKERNEL_OK) << last_error();
   EXPECT_EQ(ringkernel_send(kernel, &relu, 0, nullptr), RINGKERNEL_E_queue_full);
   EXPECT_EQ(ringkernel_runtime_close(runtime), RINGKERNEL_OK);
+}
+
+TEST_F(RingkernelCapi, AForkedChildIsRefusedAndMayOpenItsOwn) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the stacks of the parent's threads are missing in the child";
+#endif
+  const auto check = [&] {
+    const ringkernel_request relu = request("relu", 1);
+    std::int32_t state = 0;
+    if (ringkernel_call(kernel_, &relu, 20 * second_ns, &result_) != RINGKERNEL_E_invalid_state)
+      return 1;
+    if (last_error().find("made before fork") == std::string::npos) return 2;
+    if (ringkernel_kernel_state(kernel_, &state) != RINGKERNEL_E_invalid_state) return 3;
+    if (ringkernel_kernel_close(kernel_) != RINGKERNEL_OK) return 4;
+    if (ringkernel_kernel_close(kernel_) != RINGKERNEL_E_invalid_argument) return 5;
+    if (ringkernel_runtime_close(runtime_) != RINGKERNEL_OK) return 6;
+    ringkernel_runtime_options options{};
+    options.struct_size = sizeof options;
+    options.backend = "native";
+    ringkernel_runtime* own = nullptr;
+    ringkernel_kernel* kernel = nullptr;
+    if (ringkernel_runtime_open(&options, &own) != RINGKERNEL_OK) return 7;
+    if (ringkernel_kernel_launch(own, "own", nullptr, &kernel) != RINGKERNEL_OK) return 8;
+    if (ringkernel_kernel_activate(kernel) != RINGKERNEL_OK) return 9;
+    if (ringkernel_call(kernel, &relu, 20 * second_ns, &result_) != RINGKERNEL_OK) return 10;
+    if (out_[2] != 3) return 11;
+    return ringkernel_runtime_close(own) == RINGKERNEL_OK ? 0 : 12;
+  };
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        std::exit(check());
+      },
+      ::testing::ExitedWithCode(0), "");
+  const ringkernel_request relu = request("relu", 1);
+  EXPECT_EQ(ringkernel_call(kernel_, &relu, second_ns, &result_), RINGKERNEL_OK);
 }
 
 class RingkernelCapiBytes : public RingkernelCapi {

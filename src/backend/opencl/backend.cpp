@@ -32,7 +32,11 @@ std::chrono::nanoseconds as_duration(uint64_t timeout_ns) {
   return std::chrono::nanoseconds(static_cast<int64_t>(std::min(timeout_ns, longest)));
 }
 
+constexpr const char* in_use_before_fork =
+    "in use before fork: a driver's threads are the parent's; a child has to exec first";
+
 Result<const FoundDevice*> find_device(uint32_t device) {
+  if (was_used_before_fork()) return Error(Errc::backend_unavailable, in_use_before_fork);
   if (!load_library().api.has_value()) return load_library().api.error();
   const Discovery& found = discover();
   if (device < found.devices.size()) return &found.devices[device];
@@ -45,6 +49,7 @@ Result<const FoundDevice*> find_device(uint32_t device) {
 
 int32_t score() {
   int32_t best = 0;
+  if (was_used_before_fork()) return best;
   guarded([&]() -> Result<void> {
     for (const FoundDevice& device : discover().devices) {
       if (device.description.transfer == RK_TRANSFER_NONE) continue;
@@ -58,6 +63,7 @@ int32_t score() {
 int32_t device_count(uint32_t* count) {
   *count = 0;
   return guarded([&]() -> Result<void> {
+    if (was_used_before_fork()) return {};
     *count = static_cast<uint32_t>(discover().devices.size());
     return {};
   });
@@ -73,6 +79,10 @@ int32_t describe(uint32_t device, rk_device_description* out) {
 
 int32_t report(void (*line)(void* context, const char* text), void* context) {
   return guarded([&]() -> Result<void> {
+    if (was_used_before_fork()) {
+      line(context, in_use_before_fork);
+      return {};
+    }
     const Library& library = load_library();
     for (const std::string& tried : library.tried) line(context, ("library " + tried).c_str());
     if (!library.api.has_value()) return {};

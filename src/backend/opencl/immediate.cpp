@@ -7,6 +7,7 @@
 #include <set>
 
 #include "backend/opencl/query.hpp"
+#include "foundation/fork.hpp"
 
 namespace ringkernel::opencl {
 
@@ -14,6 +15,7 @@ namespace {
 
 /// What the end of the process has to stop.
 struct ProcessEnd {
+  ForkMark mark;
   std::mutex mutex;
   std::condition_variable slice_ended;
   std::set<rk_executor_host_line*> executors;  // guarded by mutex, as are the following
@@ -29,6 +31,7 @@ ProcessEnd& process_end() {
 void stop_slices() {
   constexpr std::chrono::seconds patience(5);
   ProcessEnd& end = process_end();
+  if (end.mark.is_foreign()) return;  // the slices are the parent's
   std::unique_lock lock(end.mutex);
   end.has_begun = true;
   for (rk_executor_host_line* const executor : end.executors)

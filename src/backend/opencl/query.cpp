@@ -1,6 +1,7 @@
 #include "backend/opencl/query.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "backend/loader.hpp"
 #include "backend/opencl/immediate.hpp"
+#include "foundation/fork.hpp"
 #include "ringkernel/protocol/control_block.h"
 
 namespace ringkernel::opencl {
@@ -240,6 +242,14 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what) {
   if (cl().clGetPlatformInfo(platform, what, sizeof text - 1, text, nullptr) != CL_SUCCESS)
     return "?";
   return text;
+}
+
+bool was_used_before_fork() noexcept {
+  static std::atomic<std::uint32_t> user{0};
+  const std::uint32_t here = fork_generation.load(std::memory_order_relaxed);
+  std::uint32_t first = 0;
+  // relaxed: a fork is behind everything that its parent did
+  return !user.compare_exchange_strong(first, here, std::memory_order_relaxed) && first != here;
 }
 
 const Discovery& discover() {

@@ -31,6 +31,10 @@ struct Discovery {
   std::vector<std::string> failures;  ///< one sentence for each platform or device that failed
 };
 
+/// Whether OpenCL was in use when this process was forked off: drivers have threads, which are the
+/// parent's. The first call in a process where it was not brings it into use.
+[[nodiscard]] bool was_used_before_fork() noexcept;
+
 /// Looks at every platform, once per process. Empty where there is no OpenCL library.
 const Discovery& discover();
 
