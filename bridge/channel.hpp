@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "bridge/clock.hpp"
+#include "bridge/counting.hpp"
 #include "bridge/executor.hpp"
 #include "bridge/holds.hpp"
 #include "bridge/latencies.hpp"
@@ -86,38 +87,6 @@ struct ChannelCounters {
   std::uint64_t cancelled = 0;
 };
 
-/// A lock that is only ever tried, by std::unique_lock for instance: nobody waits for it, so giving
-/// it back is one store.
-class TryLock {
- public:
-  [[nodiscard]] bool try_lock() noexcept {
-    // acquire: what the last holder did; pairs with unlock. The look first leaves the line shared.
-    return !held_.load(std::memory_order_relaxed) &&
-           !held_.exchange(true, std::memory_order_acquire);
-  }
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool> held_{false};
-};
-
-/// Counts somebody who waits, for as long as he does.
-class Counted {
- public:
-  explicit Counted(std::atomic<std::uint64_t>& count) : count_(count) { count_.fetch_add(1); }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { count_.fetch_sub(1); }
-
- private:
-  std::atomic<std::uint64_t>& count_;
-};
-
-/// Adds one to a counter that has one writer at a time; relaxed: a figure.
-inline void bump(std::atomic<std::uint64_t>& counter) noexcept {
-  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
 /// Wakes the bridge thread; implemented by Bridge.
 class Nudge {
  public:
@@ -140,10 +109,10 @@ class Channel {
 
   // --- sending --------------------------------------------------------------------------------
 
-  /// Accepts one message, or says why not: message_too_large, queue_full (policy reject, or
-  /// in_flight exhausted, with what takes the room), message_dropped (drop_newest), the reason
-  /// given to `close`, or busy: policy block, no room at the moment. `write(std::byte*)` fills the
-  /// payload in place.
+  /// Accepts one message, or says why not: message_too_large; the reason given to `close`; without
+  /// room, in the ring and on the host or in flight, with what takes it: busy (policy block),
+  /// queue_full (reject), message_dropped (drop_newest; drop_oldest where nothing can make room).
+  /// `write(std::byte*)` fills the payload in place.
   template <class Write>
   [[nodiscard]] Result<MessageId> submit(const Envelope& envelope, Receiver receiver,
                                          Completion* completion, Executor::Wake how, Write&& write);
@@ -304,7 +273,7 @@ class Channel {
   std::size_t flush(std::uint64_t now_ns, Ended& ended);                              // (send)
   std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
   bool drop_oldest(Ended& ended, std::int32_t priority);                              // (send)
-  [[nodiscard]] std::string why_no_room() const;
+  [[nodiscard]] std::string why_no_room(bool slots_are_taken) const;
   Error waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns);
   /// For the next message; `now_ns` is coarse. With (send) held.
   Stamp stamp(Sampler& sampler, std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
@@ -441,12 +410,12 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     switch (limits_.policy) {
       case Policy::block: return Error(make_error_code(Errc::busy));
       case Policy::drop_newest:
+      case Policy::drop_oldest:
         counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-        return Error(Errc::message_dropped, why_no_room());
-      case Policy::reject:
-      case Policy::drop_oldest: break;
+        return Error(Errc::message_dropped, why_no_room(true));
+      case Policy::reject: break;
     }
-    return Error(Errc::queue_full, why_no_room());
+    return Error(Errc::queue_full, why_no_room(true));
   }
   after_submit(how, launch, deadline_lowered);
   return *id;

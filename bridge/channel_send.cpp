@@ -84,16 +84,18 @@ Result<void> Channel::make_room(Ended& ended, std::int32_t priority) {
     case Policy::reject: break;
     case Policy::drop_newest:
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-      return Error(Errc::message_dropped, "ring and queue are full");
-    case Policy::drop_oldest:
+      return Error(Errc::message_dropped, why_no_room(!pending_.available()));
+    case Policy::drop_oldest: {
       // Without a free slot the new message could not take the place of the old one.
-      if (!pending_.available() || queue_.empty()) break;
-      if (drop_oldest(ended, priority)) return {};
+      const bool could = pending_.available() && !queue_.empty();
+      if (could && drop_oldest(ended, priority)) return {};
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
       return Error(Errc::message_dropped,
-                   "ring and queue are full, and all that is queued has a higher priority");
+                   could ? "ring and queue are full, and all that is queued has a higher priority"
+                         : why_no_room(!pending_.available()));
+    }
   }
-  return Error(Errc::queue_full, why_no_room());
+  return Error(Errc::queue_full, why_no_room(!pending_.available()));
 }
 
 /// The oldest is the one at the front of the lowest priority that has one; none whose priority is
@@ -231,14 +233,14 @@ bool Channel::withdraw(std::uint64_t ticket) {
   return true;
 }
 
-std::string Channel::why_no_room() const {
+std::string Channel::why_no_room(bool slots_are_taken) const {
   const std::size_t answered = unreceived();
   if (answered >= limits_.in_flight_max)
     return "nobody receives: " + std::to_string(answered) + " answered messages wait";
   std::string answered_text;
   if (answered != 0)
     answered_text = "; nobody has received " + std::to_string(answered) + " answered messages";
-  if (pending_.in_use() >= limits_.in_flight_max)
+  if (slots_are_taken)
     return "all " + std::to_string(limits_.in_flight_max) + " in-flight places are taken" +
            answered_text;
   return "the ring and " + std::to_string(limits_.queue_max) + " places on the host are full" +
@@ -247,9 +249,10 @@ std::string Channel::why_no_room() const {
 
 /// Of a message whose deadline this is, if it is not over only its sender's patience is.
 Error Channel::waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns) {
-  if (deadline_ns > now_ns) return {Errc::queue_full, why_no_room()};
+  const std::string why = why_no_room(pending_.in_use() >= limits_.in_flight_max);
+  if (deadline_ns > now_ns) return {Errc::queue_full, why};
   counters_.expired.fetch_add(1, std::memory_order_relaxed);
-  return {Errc::deadline_exceeded, "while waiting for room: " + why_no_room()};
+  return {Errc::deadline_exceeded, "while waiting for room: " + why};
 }
 
 Result<void> Channel::wait_for_room(std::uint64_t deadline_ns, std::uint64_t patience_ns) {

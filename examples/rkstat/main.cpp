@@ -142,6 +142,8 @@ void make_printable(rkstat::Readings& readings) {
   const auto clean = [](std::string& text) { text = rkstat::printable(text); };
   for (telemetry::Reading& reading : readings) {
     clean(reading.name);
+    clean(reading.label);
+    if (reading.runtime) clean(reading.runtime->metrics.name);
     clean(reading.problem);
     if (reading.runtime) clean(reading.runtime->metrics.device);
     for (telemetry::KernelReading& kernel : reading.kernels) {

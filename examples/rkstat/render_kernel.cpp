@@ -57,7 +57,7 @@ void append_errors(std::string& text, const Reading& reading, const KernelReadin
 void append(std::string& text, const Reading& reading, const KernelReading& kernel,
             const Reading* before) {
   const rk::KernelMetrics& of = kernel.metrics;
-  text += fmt::format("kernel {}  of runtime {} ({}), program {}, {}\n", of.id, reading.name,
+  text += fmt::format("kernel {}  of runtime {} ({}), program {}, {}\n", of.id, titled(reading),
                       name(reading.health), of.program, rk::name(of.status));
   text += fmt::format("  {} messages/s; accepted {}, replied {}, failed {}\n",
                       rate_text(messages_per_second(kernel, before)), of.accepted, of.replied,

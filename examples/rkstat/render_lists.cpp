@@ -33,7 +33,7 @@ std::string render_unreceived(const Readings& readings) {
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)
       if (kernel.metrics.unreceived != 0)
-        text += fmt::format("{} {}{}\n", reading.name, kernel.metrics.id,
+        text += fmt::format("{} {}{}\n", reading.label, kernel.metrics.id,
                             unreceived_text(kernel.metrics));
   return text;
 }
@@ -63,7 +63,8 @@ std::string render_errors(const Readings& readings) {
                                  "KERNEL", id_width, "COUNT", "FIRST", "LAST", "ERROR");
   for (const auto& [reading, error] : lines) {
     const std::uint64_t now_ns = moment_ns(*reading);
-    text += fmt::format("{:<{}} {:<{}} {:>10} {:>9} {:>9}  {}\n", reading->name, runtime_width,
+    text += fmt::format("{:<{}} {:<{}} {:>10} {:>9} {:>9}  {}\n",
+                        short_id(reading->label, runtime_width), runtime_width,
                         error->kernel.empty() ? "-" : short_id(error->kernel, id_width), id_width,
                         error->count, age_text(now_ns, error->first_ns),
                         age_text(now_ns, error->last_ns), error->text);
@@ -84,8 +85,9 @@ std::string render_backlog(const Readings& readings, const Readings& before) {
                   "KERNEL", id_width, "QUEUED", "IN FLIGHT", "IN", "OUT", "OLDEST", "MSG/S");
   for (const auto& [reading, kernel] : lines) {
     const rk::KernelMetrics& of = kernel->metrics;
-    text += fmt::format("{:<{}} {:<{}} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}\n", reading->name,
-                        runtime_width, short_id(of.id, id_width), id_width, of.queued, of.in_flight,
+    text += fmt::format("{:<{}} {:<{}} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}\n",
+                        short_id(reading->label, runtime_width), runtime_width,
+                        short_id(of.id, id_width), id_width, of.queued, of.in_flight,
                         percent_text(of.input_ring_used_bytes, of.input_ring_bytes),
                         percent_text(of.output_ring_used_bytes, of.output_ring_bytes),
                         of.oldest_call_age_ns == 0 ? "-" : duration_text(of.oldest_call_age_ns),
@@ -119,9 +121,10 @@ std::string render_calls(const Readings& readings) {
   std::string text = fmt::format("{:<{}} {:<{}} {:>18} {:>9}\n", "RUNTIME", runtime_width, "KERNEL",
                                  id_width, "MESSAGE", "AGE");
   for (const Call& call : calls)
-    text += fmt::format("{:<{}} {:<{}} {:>18} {:>9}\n", call.reading->name, runtime_width,
-                        short_id(call.kernel->metrics.id, id_width), id_width, call.call.message,
-                        duration_text(call.call.age_ns));
+    text +=
+        fmt::format("{:<{}} {:<{}} {:>18} {:>9}\n", short_id(call.reading->label, runtime_width),
+                    runtime_width, short_id(call.kernel->metrics.id, id_width), id_width,
+                    call.call.message, duration_text(call.call.age_ns));
   if (unnamed != 0) text += fmt::format("and up to {} younger ones\n", unnamed);
   return text + others;
 }

@@ -38,7 +38,7 @@ void append_kernels(std::string& text, const Reading& reading, const Reading* be
 }
 
 std::string heading(const Reading& reading) {
-  const std::string text = fmt::format("runtime {}  {}", reading.name, name(reading.health));
+  const std::string text = fmt::format("runtime {}  {}", titled(reading), name(reading.health));
   if (reading.health == Health::unreadable || reading.health == Health::other_version)
     return fmt::format("{}: {}\n", text, reading.problem);
   const auto age_ns = static_cast<std::uint64_t>(reading.heartbeat_age.count());
@@ -67,6 +67,11 @@ void append_state(std::string& text, const Reading& reading, const Reading* befo
 }
 
 }  // namespace
+
+std::string titled(const Reading& reading) {
+  if (!reading.runtime || reading.runtime->metrics.name.empty()) return reading.name;
+  return fmt::format("{} ({})", reading.runtime->metrics.name, reading.name);
+}
 
 std::string render_text(const Readings& readings, const Readings& before) {
   std::string text;

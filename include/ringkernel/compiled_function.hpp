@@ -28,6 +28,7 @@
 
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/message.hpp"
+#include "ringkernel/options.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel {
@@ -73,11 +74,20 @@ class FunctionResult {
   std::shared_ptr<const FunctionSignature> signature_;
 };
 
+/// Of the ring kernel that runs a function; its rings are as large as its messages ask for.
+struct FunctionOptions {
+  std::uint32_t in_flight_max = 1024;  ///< as KernelOptions::in_flight_max
+  std::uint32_t queue_max = 256;       ///< as KernelOptions::queue_max
+  Backpressure backpressure = Backpressure::block;
+};
+
 struct ExecuteOptions {
   std::chrono::nanoseconds timeout{};  ///< zero: the runtime's `call_timeout`
   /// Looks at every f32 element of the inputs and of the outputs, and of the constants once: a relu
   /// makes 0 of a NaN. One that an op in between makes of numbers is seen if it gets through.
   bool check_nan = false;
+  /// Higher goes first among the executions still queued on the host.
+  std::int32_t priority = 0;
 };
 
 namespace detail {

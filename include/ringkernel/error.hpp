@@ -46,7 +46,8 @@ struct Error {
 
   bool operator==(Errc errc) const noexcept { return code == make_error_code(errc); }
 
-  /// "E3001 broadcast_failure: <sentence>: <detail>".
+  /// "E3001 broadcast_failure: <sentence>: <detail>", in one line: what has several, a compiler's
+  /// words, is joined by " | ".
   [[nodiscard]] std::string text() const;
 };
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <boost/asio/async_result.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,9 +20,16 @@
 
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/error.hpp"
+#include "ringkernel/log.hpp"
 #include "ringkernel/telemetry.hpp"
 
 namespace ringkernel {
+
+struct EventOptions {
+  /// Of errors of one kernel with one code one is told in this time, the first at once, with the
+  /// number of those left out; the last ones at the end. Zero: each is told.
+  std::chrono::nanoseconds repeat_period = log_repeat_period;
+};
 
 struct Event {
   std::string kernel;  ///< its id; empty: none's
@@ -34,6 +42,8 @@ struct Event {
   /// Events between the last one and this one that found no room, because nobody took those before
   /// them: a stream keeps `events_max`.
   std::uint64_t missed = 0;
+  /// Errors like this one that were left out before it (EventOptions::repeat_period).
+  std::uint64_t left_out = 0;
 };
 
 namespace detail {

@@ -42,6 +42,9 @@ inline constexpr std::size_t errors_max = 256;
 /// Events that a stream keeps for whoever is slow to take them.
 inline constexpr std::size_t events_max = 1024;
 
+/// Bytes in the name of a runtime, which is UTF-8.
+inline constexpr std::size_t runtime_name_length_max = 63;
+
 /// Bytes in the id of a ring kernel, which is UTF-8.
 inline constexpr std::size_t kernel_id_length_max = 128;
 

@@ -29,6 +29,7 @@ struct LogRecord {
   LogLevel level = LogLevel::info;
   std::chrono::system_clock::time_point time;
   std::string_view runtime = {};  ///< "PID/NUMBER", as rkstat names it; "PID" without telemetry
+  std::string_view name = {};     ///< RuntimeOptions::name
   std::string_view kernel = {};   ///< its id; empty: none's
   std::uint64_t message = 0;      ///< correlation id; 0: of none
   std::string_view text = {};

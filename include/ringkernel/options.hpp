@@ -27,12 +27,15 @@ enum class Transfer : std::uint8_t {
   sliced,     ///< copies between bounded runs of the kernel
 };
 
-/// What happens to a message for which there is no room.
+/// What happens to a message for which there is no room: neither in the ring nor on the host, or
+/// all `in_flight_max` places are taken. The answer is the policy's, whichever it is that is full.
 enum class Backpressure : std::uint8_t {
   block,   ///< the sender waits, up to its timeout
   reject,  ///< queue_full at once
   /// Of the messages still queued on the host the oldest of the lowest priority ends with
-  /// message_dropped; or the message itself is refused with that, if all have a higher one.
+  /// message_dropped. Where that would make no room, the message itself is refused with
+  /// message_dropped: none is queued, all have a higher priority, or no place in flight is free,
+  /// which a dropped one keeps until its end has been received.
   drop_oldest,
   drop_newest,  ///< the message itself is refused with message_dropped
 };
@@ -67,6 +70,9 @@ struct KernelOptions {
 };
 
 struct RuntimeOptions {
+  /// What rkstat, metrics and the log call it, in this process and the next: UTF-8 without
+  /// controls, of at most `runtime_name_length_max` bytes. Empty: "PID/NUMBER".
+  std::string name = {};
   /// The one device-visible allocation: rings, control blocks, tensors.
   std::uint64_t arena_bytes = 128ull * 1024 * 1024;
   /// Ring kernels per program; a multiple of 16, at most `kernels_max`.

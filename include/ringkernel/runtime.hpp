@@ -156,7 +156,7 @@ class RingKernelRuntime {
   /// keep their last figures.
   void reset_metrics();
   /// Changes of state and errors, from here on.
-  [[nodiscard]] EventStream events();
+  [[nodiscard]] EventStream events(const EventOptions& options = {});
 
   // --- resident tensors (tensor_handle.hpp, docs/TENSORS.md) ----------------------------------
 
@@ -176,7 +176,8 @@ class RingKernelRuntime {
   /// Makes a graph ready to be run by one message: its commands and constants go into the arena,
   /// and a ring kernel is launched for it. Errors: the graph's own; invalid_argument,
   /// limit_exceeded; E6004 (arena); those of `launch`.
-  [[nodiscard]] Result<CompiledFunction> compile(const Graph& graph);
+  [[nodiscard]] Result<CompiledFunction> compile(const Graph& graph,
+                                                 const FunctionOptions& options = {});
 
   /// The function made of `content` for inputs of these shapes: compiled at the first use, then
   /// remembered until others have been used since (`functions_cached_max`,
@@ -184,15 +185,16 @@ class RingKernelRuntime {
   /// the shapes: its text, or a name and the version of its weights. `make()` gives the Graph, or a
   /// Result<Graph>; it is called without a lock, by several threads if they come at once, of which
   /// one wins. Errors: those of `make` and `compile`, which are not remembered; invalid_argument if
-  /// the graph has other inputs.
+  /// the graph has other inputs. `options` count where it compiles.
   template <class Make>
   [[nodiscard]] Result<CompiledFunction> get_or_compile(std::string_view content,
                                                         std::span<const TensorDesc> inputs,
-                                                        Make&& make) {
+                                                        Make&& make,
+                                                        const FunctionOptions& options = {}) {
     if (std::optional<CompiledFunction> cached = cached_function(content, inputs))
       return *std::move(cached);
     RK_TRY(graph, Result<Graph>(std::forward<Make>(make)()));
-    return compile_and_keep(content, inputs, graph);
+    return compile_and_keep(content, inputs, graph, options);
   }
 
   /// The way back after a device error: terminates the kernels of a program and ends its executor,
@@ -226,7 +228,8 @@ class RingKernelRuntime {
       std::string_view content, std::span<const TensorDesc> inputs) const;
   [[nodiscard]] Result<CompiledFunction> compile_and_keep(std::string_view content,
                                                           std::span<const TensorDesc> inputs,
-                                                          const Graph& graph);
+                                                          const Graph& graph,
+                                                          const FunctionOptions& options);
   /// An empty handle if there is no such kernel.
   [[nodiscard]] Kernel find(std::string_view id) const;
 

@@ -121,6 +121,7 @@ struct RuntimeMetrics {
   std::string telemetry_file;
   std::string http_address;
   std::string telemetry_failure;
+  std::string name;  ///< RuntimeOptions::name
   std::string backend;
   std::string device;
   std::string transfer;

@@ -81,7 +81,7 @@ Result<Backend> find_backend(std::string_view name) {
   if (Result<Backend> plugin = load_plugin(plugin_paths(name), tried)) return plugin;
   std::string text = "no backend is called '" + std::string(name) + "'; there are:";
   for (const Backend& backend : backends()) text.append(" ").append(backend.name());
-  for (const std::string& line : tried) text.append("\n  tried ").append(line);
+  for (const std::string& line : tried) text.append("; tried ").append(line);
   return Error(Errc::backend_unavailable, std::move(text));
 }
 

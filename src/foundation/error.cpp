@@ -1,5 +1,8 @@
 #include "ringkernel/error.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace ringkernel {
 namespace {
 
@@ -40,7 +43,22 @@ const boost::system::error_category& error_category() noexcept {
 }
 
 std::string Error::text() const {
-  return detail.empty() ? code.message() : code.message() + ": " + detail;
+  constexpr std::string_view blanks = " \t";
+  constexpr std::string_view breaks = "\r\n";
+  std::string text = code.message();
+  const char* separator = ": ";
+  for (std::string_view left = detail; !left.empty();) {
+    std::string_view line = left.substr(0, left.find_first_of(breaks));
+    const bool is_all = line.size() == left.size();
+    left.remove_prefix(is_all ? line.size() : line.size() + 1);
+    if (is_all && separator[0] == ':') return text.append(separator).append(line);  // as it is
+    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+    line = line.substr(0, line.find_last_not_of(blanks) + 1);
+    if (line.empty()) continue;
+    text.append(separator).append(line);
+    separator = " | ";
+  }
+  return text;
 }
 
 }  // namespace ringkernel

@@ -18,12 +18,36 @@ EventQueue::~EventQueue() {
 void EventQueue::push(const Event& event) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
+  Event told = event;
+  if (!leave_out(told)) put(std::move(told));
+}
+
+bool EventQueue::leave_out(Event& event) {
+  if (event.status || repeat_ns_ == 0) return false;
+  if (kinds_.size() == errors_max)
+    // What was told long ago is no repetition any more.
+    std::erase_if(kinds_, [&](const auto& entry) {
+      return entry.second.left_out == 0 && event.time_ns - entry.second.told_ns >= repeat_ns_;
+    });
+  if (kinds_.size() == errors_max) return false;
+  const auto [found, is_new] = kinds_.try_emplace({event.kernel, event.error.code.value()});
+  Kind& kind = found->second;
+  if (!is_new && event.time_ns - kind.told_ns < repeat_ns_) {
+    ++kind.left_out;
+    kind.last = event;
+    return true;
+  }
+  kind.told_ns = event.time_ns;
+  event.left_out = std::exchange(kind.left_out, 0);
+  return false;
+}
+
+void EventQueue::put(Event told) {
   if (waiting_ && !waiting_->waits()) waiting_.reset();
   if (!waiting_ && events_.size() == events_max) {
     ++missed_;
     return;
   }
-  Event told = event;
   told.missed = std::exchange(missed_, 0);
   if (waiting_)
     end({}, std::move(told));
@@ -38,6 +62,12 @@ void EventQueue::end(error_code error, Event event) {
 
 void EventQueue::close() {
   const std::lock_guard lock(mutex_);
+  for (auto& [key, kind] : kinds_) {
+    if (kind.left_out == 0) continue;
+    kind.last.left_out = kind.left_out - 1;
+    put(std::move(kind.last));
+  }
+  kinds_.clear();
   closed_ = true;
   if (waiting_) end(no_more, Event());
 }
@@ -70,8 +100,8 @@ void start_next_event(const std::shared_ptr<EventQueue>& queue, Handler<Event> h
   queue->start_next(std::move(handler));
 }
 
-std::shared_ptr<EventQueue> EventHub::subscribe() {
-  auto queue = std::make_shared<EventQueue>();
+std::shared_ptr<EventQueue> EventHub::subscribe(const EventOptions& options) {
+  auto queue = std::make_shared<EventQueue>(options);
   const std::lock_guard lock(mutex_);
   if (closed_) {
     queue->close();

@@ -10,12 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "foundation/fork.hpp"
+#include "foundation/timeout.hpp"
 #include "ringkernel/events.hpp"
 #include "runtime/finish.hpp"
 
@@ -23,7 +27,8 @@ namespace ringkernel::detail {
 
 class EventQueue : public std::enable_shared_from_this<EventQueue> {
  public:
-  EventQueue() = default;
+  explicit EventQueue(const EventOptions& options)
+      : repeat_ns_(bounded_ns(options.repeat_period)) {}
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
   ~EventQueue();
@@ -34,12 +39,24 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
   void start_next(Handler<Event> handler);
 
  private:
+  /// Errors of one kernel with one code.
+  struct Kind {
+    std::uint64_t told_ns = 0;
+    std::uint64_t left_out = 0;
+    Event last;  // of those left out
+  };
+
+  /// Whether an error like this one was told lately; then it is counted. Lock held, as for these:
+  bool leave_out(Event& event);
+  void put(Event event);
   void cancel(std::uint64_t number);
   /// Of the operation that waits; with the lock held.
   void end(error_code error, Event event);
 
   const ForkMark mark_;
   std::mutex mutex_;  // guards what follows
+  const std::uint64_t repeat_ns_;
+  std::map<std::pair<std::string, int>, Kind> kinds_;  // at most errors_max
   std::deque<Event> events_;
   std::uint64_t missed_ = 0;  // since the last one in events_
   bool closed_ = false;
@@ -50,7 +67,7 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
 class EventHub {
  public:
   /// Events from here on.
-  [[nodiscard]] std::shared_ptr<EventQueue> subscribe();
+  [[nodiscard]] std::shared_ptr<EventQueue> subscribe(const EventOptions& options);
   [[nodiscard]] bool has_listeners() const noexcept {
     return streams_.load(std::memory_order_relaxed) != 0;
   }

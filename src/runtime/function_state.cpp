@@ -105,9 +105,13 @@ Result<void> check_constants(const Graph& graph, const GraphPlan& plan) {
 }  // namespace
 
 Result<std::shared_ptr<FunctionState>> FunctionState::compile(
-    const std::shared_ptr<RuntimeState>& runtime, const Graph& graph) {
+    const std::shared_ptr<RuntimeState>& runtime, const Graph& graph,
+    const FunctionOptions& function_options) {
   RK_TRY(plan, plan_graph(graph));
-  KernelOptions options{.program = "core"};
+  KernelOptions options{.program = "core",
+                        .in_flight_max = function_options.in_flight_max,
+                        .queue_max = function_options.queue_max,
+                        .backpressure = function_options.backpressure};
   RK_TRY(input_bytes, ring_for(plan.input_bytes));
   RK_TRY(output_bytes, ring_for(plan.output_bytes));
   options.input_bytes = input_bytes;
@@ -148,8 +152,8 @@ Result<void> FunctionState::open(const Graph& graph, GraphPlan& plan) {
 Error FunctionState::mismatch(Errc code, const std::string& what, const std::string& expected,
                               const std::string& got) const {
   return {code, "compiled function '" + signature_->name + "' on '" +
-                    kernel_->runtime().metrics().device + "': " + what +
-                    "\n  Expected: " + expected + "\n  Got: " + got};
+                    kernel_->runtime().metrics().device + "': " + what + ". Expected: " + expected +
+                    ". Got: " + got};
 }
 
 Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
@@ -189,6 +193,7 @@ Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
     pieces[i] = {input_offsets_[i], inputs[i].data, inputs[i].desc.bytes()};
   KernelState::prepare(skeleton_->plan, skeleton_->kind, std::span(pieces).first(inputs.size()),
                        prepared);
+  prepared.envelope.priority = options.priority;
   return {};
 }
 

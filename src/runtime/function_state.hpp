@@ -19,7 +19,8 @@ class FunctionState {
  public:
   /// Errors: those of RingKernelRuntime::compile.
   [[nodiscard]] static Result<std::shared_ptr<FunctionState>> compile(
-      const std::shared_ptr<RuntimeState>& runtime, const Graph& graph);
+      const std::shared_ptr<RuntimeState>& runtime, const Graph& graph,
+      const FunctionOptions& options);
 
   FunctionState(std::shared_ptr<KernelState> kernel, const Graph& graph, const GraphPlan& plan);
   FunctionState(const FunctionState&) = delete;

@@ -24,8 +24,12 @@ bool is_loss(const Error& error) {
 
 }  // namespace
 
-Logger::Logger(std::shared_ptr<LogSink> sink, std::string runtime, EventStream events)
-    : sink_(std::move(sink)), runtime_(std::move(runtime)), events_(std::move(events)) {
+Logger::Logger(std::shared_ptr<LogSink> sink, std::string runtime, std::string name,
+               EventStream events)
+    : sink_(std::move(sink)),
+      runtime_(std::move(runtime)),
+      name_(std::move(name)),
+      events_(std::move(events)) {
   asio::co_spawn(context_, follow_events(), asio::detached);
   asio::co_spawn(context_, tell_left_out(), asio::detached);
   thread_ = std::thread([this] { context_.run(); });
@@ -38,7 +42,11 @@ void Logger::tell(LogLevel level, std::string text) {
 }
 
 void Logger::tell_of_runtime(LogLevel level, std::string_view text) noexcept {
-  write({.level = level, .time = system_clock::now(), .runtime = runtime_, .text = text});
+  write({.level = level,
+         .time = system_clock::now(),
+         .runtime = runtime_,
+         .name = name_,
+         .text = text});
 }
 
 /// Also where something throws, for lack of memory: else the thread would never end.
@@ -84,6 +92,7 @@ void Logger::tell(const Event& event) {
     write({.level = LogLevel::warning,
            .time = system_clock::now(),
            .runtime = runtime_,
+           .name = name_,
            .text = "more happened than could be told",
            .left_out = event.missed});
   if (event.status) {
@@ -91,6 +100,7 @@ void Logger::tell(const Event& event) {
     write({.level = has_failed ? LogLevel::error : LogLevel::info,
            .time = system_clock::now(),
            .runtime = runtime_,
+           .name = name_,
            .kernel = event.kernel,
            .text = name(*event.status)});
     return;
@@ -116,6 +126,7 @@ void Logger::tell(const Event& event, Kind& kind) {
   write({.level = is_loss(event.error) ? LogLevel::error : LogLevel::warning,
          .time = system_clock::now(),
          .runtime = runtime_,
+         .name = name_,
          .kernel = event.kernel,
          .message = event.error.message,
          .text = text,

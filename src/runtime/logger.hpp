@@ -25,8 +25,9 @@ namespace ringkernel::detail {
 
 class Logger {
  public:
-  /// `events` are those of the runtime named `runtime`; it goes on until they end.
-  Logger(std::shared_ptr<LogSink> sink, std::string runtime, EventStream events);
+  /// `events` are those of `runtime`, "PID/NUMBER", that its user has given a `name`; it goes on
+  /// until they end.
+  Logger(std::shared_ptr<LogSink> sink, std::string runtime, std::string name, EventStream events);
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
   /// The events have ended.
@@ -56,6 +57,7 @@ class Logger {
 
   const std::shared_ptr<LogSink> sink_;
   const std::string runtime_;
+  const std::string name_;
   boost::asio::io_context context_{1};
   boost::asio::steady_timer timer_{context_};
   EventStream events_;

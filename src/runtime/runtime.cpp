@@ -58,6 +58,8 @@ Error no_kernel(std::string_view id) {
 }
 
 Result<void> check(const RuntimeOptions& options) {
+  if (std::string fault = detail::fault_of_name(options.name); !fault.empty())
+    return Error(Errc::invalid_argument, std::move(fault));
   if (options.kernels_per_program == 0 || options.kernels_per_program > kernels_max ||
       options.kernels_per_program % RK_DOORBELLS_PER_LINE != 0)
     return Error(Errc::invalid_argument, "kernels_per_program must be a multiple of 16 up to " +
@@ -119,7 +121,7 @@ Result<std::vector<backend::Backend>> wanted_backends(const std::string& name, s
   }
   std::vector<std::string> refused;
   std::vector<backend::Backend> all = backend::all_backends(refused);
-  for (const std::string& line : refused) why += "\n  " + line;
+  for (const std::string& line : refused) why += "; " + line;
   return all;
 }
 
@@ -131,21 +133,20 @@ std::vector<Candidate> find_candidates(BackendTarget target,
   for (const backend::Backend& backend : backends) {
     const std::string name(backend.name());
     if (const auto lines = backend.report())
-      for (const std::string& line : *lines) why += "\n  " + name + ": " + line;
+      for (const std::string& line : *lines) why += "; " + name + ": " + line;
     const auto count = backend.device_count();
     if (!count) {
-      why += "\n  " + name + ": " + count.error().text();
+      why += "; " + name + ": " + count.error().text();
       continue;
     }
     for (std::uint32_t index = 0; index < *count; ++index) {
       const auto description = backend.describe(index);
       if (!description)
-        why +=
-            "\n  " + name + " device " + std::to_string(index) + ": " + description.error().text();
+        why += "; " + name + " device " + std::to_string(index) + ": " + description.error().text();
       else if (fits(target, description->kind))
         candidates.push_back({backend, index, *description});
       else
-        why += "\n  " + name + ": '" + description->name + "' is another kind of device";
+        why += "; " + name + ": '" + description->name + "' is another kind of device";
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
@@ -181,7 +182,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     if (!device) {
       const std::string text = device.error().text();
       if (!(device.error() == Errc::backend_unavailable)) return std::move(device).error();
-      why += "\n  " + std::string(candidate.backend.name()) + ": '" + candidate.description.name +
+      why += "; " + std::string(candidate.backend.name()) + ": '" + candidate.description.name +
              "': " + text;
       continue;
     }
@@ -197,7 +198,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     }
   }
   if (device_ && *device_ >= candidates.size()) {
-    why += "\n  there are " + std::to_string(candidates.size()) + " such devices:";
+    why += "; there are " + std::to_string(candidates.size()) + " such devices:";
     for (const Candidate& candidate : candidates)
       why.append(" '").append(candidate.description.name).append("'");
   }
@@ -205,7 +206,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
                std::string("target '") + name(target_) + "'" +
                    (backend_.empty() ? "" : ", backend '" + backend_ + "'") +
                    (device_ ? ", device " + std::to_string(*device_) : "") +
-                   "; tried:" + (why.empty() ? " nothing" : why));
+                   "; tried: " + (why.empty() ? "nothing" : why.substr(2)));
 }
 
 RingKernelRuntime& RingKernelRuntime::operator=(RingKernelRuntime&& other) noexcept {
@@ -282,8 +283,8 @@ void RingKernelRuntime::reset_metrics() {
   if (!state_->is_foreign()) state_->reset_metrics();
 }
 
-EventStream RingKernelRuntime::events() {
-  return state_->is_foreign() ? EventStream() : EventStream(state_->events().subscribe());
+EventStream RingKernelRuntime::events(const EventOptions& options) {
+  return state_->is_foreign() ? EventStream() : EventStream(state_->events().subscribe(options));
 }
 
 Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
@@ -297,9 +298,10 @@ Result<Defragmentation> RingKernelRuntime::defragment() {
   return state_->tensors().defragment();
 }
 
-Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph) {
+Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph,
+                                                    const FunctionOptions& options) {
   if (state_->is_foreign()) return made_before_fork();
-  RK_TRY(function, detail::FunctionState::compile(state_, graph));
+  RK_TRY(function, detail::FunctionState::compile(state_, graph, options));
   return CompiledFunction(std::move(function));
 }
 
@@ -311,11 +313,12 @@ std::optional<CompiledFunction> RingKernelRuntime::cached_function(
 
 Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view content,
                                                              std::span<const TensorDesc> inputs,
-                                                             const Graph& graph) {
+                                                             const Graph& graph,
+                                                             const FunctionOptions& options) {
   if (graph.status() && !std::ranges::equal(graph.inputs(), inputs))
     return Error(Errc::invalid_argument,
                  "graph '" + graph.name() + "' has other inputs than were asked for");
-  RK_TRY(function, compile(graph));
+  RK_TRY(function, compile(graph, options));
   return state_->functions().keep({content, inputs}, function);
 }
 

@@ -41,6 +41,17 @@ std::string fault_of_id(std::string_view id) {
 
 }  // namespace
 
+std::string fault_of_name(std::string_view name) {
+  if (name.size() > runtime_name_length_max)
+    return "a runtime's name has at most " + std::to_string(runtime_name_length_max) +
+           " bytes, this one " + std::to_string(name.size());
+  if (!telemetry::is_utf8(name)) return "a runtime's name is UTF-8, this one is not";
+  for (const char c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      return "a runtime's name has no controls, this one has";
+  return {};
+}
+
 RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
                            const rk_device_description& description, backend::Device device,
                            const rk_device_state& device_state, std::shared_ptr<LogSink> log)
@@ -100,7 +111,8 @@ void RuntimeState::start_http() {
 void RuntimeState::start_log(std::shared_ptr<LogSink> sink) {
   const std::string runtime =
       telemetry_file_.empty() ? std::to_string(getpid()) : telemetry::name_of(telemetry_file_);
-  logger_ = std::make_unique<Logger>(std::move(sink), runtime, EventStream(events_.subscribe()));
+  logger_ = std::make_unique<Logger>(std::move(sink), runtime, options_.name,
+                                     EventStream(events_.subscribe({.repeat_period = {}})));
   logger_->tell(LogLevel::info, "opened '" + device_name_ + "', " + backend_name_ + ", " +
                                     backend::transfer_name(opened_.transfer));
   if (!telemetry_failure_.empty()) logger_->tell(LogLevel::error, telemetry_failure_);
@@ -283,6 +295,7 @@ std::optional<RuntimeMetrics> RuntimeState::try_metrics() const {
 
 RuntimeMetrics RuntimeState::own_metrics() const {
   RuntimeMetrics metrics;
+  metrics.name = options_.name;
   metrics.backend = backend_name_;
   metrics.device = device_name_;
   metrics.transfer = backend::transfer_name(opened_.transfer);

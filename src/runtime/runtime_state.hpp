@@ -43,6 +43,9 @@ class KernelState;
 class Logger;
 class Publisher;
 
+/// Why it can be no runtime's name; empty: it can.
+[[nodiscard]] std::string fault_of_name(std::string_view name);
+
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
   /// `log`: nullptr: none.

@@ -59,6 +59,7 @@ class StderrLog final : public LogSink {
     if (record.level < least_) return;
     std::string line = fmt::format("runtime={}", record.runtime);
     const auto to = std::back_inserter(line);
+    if (!record.name.empty()) fmt::format_to(to, " name={}", quoted(record.name));
     if (!record.kernel.empty()) fmt::format_to(to, " kernel={}", quoted(record.kernel));
     if (record.message != 0) fmt::format_to(to, " message={}", record.message);
     if (record.left_out != 0) fmt::format_to(to, " left_out={}", record.left_out);

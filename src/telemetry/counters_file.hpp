@@ -28,6 +28,7 @@ inline constexpr std::size_t calls_max = 16;
 
 struct RuntimeRecord {
   std::uint64_t published_ns;
+  char name[runtime_name_length_max + 1];
   char backend[32];  // text ends with a zero, cut off where it is longer
   char device[128];
   char transfer[16];
@@ -89,6 +90,6 @@ struct CountersFile {
 inline constexpr std::size_t common_bytes = offsetof(CountersFile, kernels_used);
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && common_bytes == 64 &&
-              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 41'829'312);
+              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 41'829'376);
 
 }  // namespace ringkernel::telemetry

@@ -137,6 +137,7 @@ std::optional<Published<RuntimeMetrics>> CountersReader::runtime() const {
   if (!counters_->runtime.load(record) || record.published_ns == 0) return std::nullopt;
   Published<RuntimeMetrics> published{.metrics = {}, .published_ns = record.published_ns};
   RuntimeMetrics& metrics = published.metrics;
+  metrics.name = text_of(record.name);
   metrics.backend = text_of(record.backend);
   metrics.device = text_of(record.device);
   metrics.transfer = text_of(record.transfer);

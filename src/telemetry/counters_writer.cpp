@@ -115,6 +115,7 @@ CountersWriter::~CountersWriter() {
 void CountersWriter::store(const RuntimeMetrics& metrics) {
   RuntimeRecord record{};
   record.published_ns = monotonic_ns();
+  put(record.name, metrics.name);
   put(record.backend, metrics.backend);
   put(record.device, metrics.device);
   put(record.transfer, metrics.transfer);

@@ -105,7 +105,7 @@ class Family {
 };
 
 std::string labels_of(const Reading& reading) {
-  return fmt::format("runtime=\"{}\"", escaped(reading.name));
+  return fmt::format("runtime=\"{}\"", escaped(reading.label));
 }
 
 std::string labels_of(const Reading& reading, const KernelMetrics& kernel) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <system_error>
 
 #include "telemetry/counters_file.hpp"
@@ -20,6 +21,14 @@ const KernelReading* earlier(const KernelReading& now, const Reading* before) {
   return found == before->kernels.end() ? nullptr : &*found;
 }
 
+/// Runtimes of one name, those of a service that was started anew for instance.
+void tell_apart(std::vector<Reading>& readings) {
+  std::map<std::string, int> named;
+  for (const Reading& reading : readings) ++named[reading.label];
+  for (Reading& reading : readings)
+    if (named[reading.label] > 1) reading.label += " " + reading.name;
+}
+
 }  // namespace
 
 std::string name_of(const std::filesystem::path& path) {
@@ -31,7 +40,7 @@ std::string name_of(const std::filesystem::path& path) {
 Reading read(const std::filesystem::path& path) {
   Reading reading;
   reading.path = path;
-  reading.name = name_of(path);
+  reading.name = reading.label = name_of(path);
   const auto reader = CountersReader::open(path);
   if (!reader) {
     const bool other = reader.error() == Errc::protocol_mismatch;
@@ -48,6 +57,8 @@ Reading read(const std::filesystem::path& path) {
   reading.created = reader->created();
   reading.kernels_missing = reader->kernels_missing();
   reading.runtime = reader->runtime();
+  if (reading.runtime && !reading.runtime->metrics.name.empty())
+    reading.label = reading.runtime->metrics.name;
   for (PublishedKernel& kernel : reader->kernels()) {
     std::shared_ptr<const Histogram> latency = reader->latency(kernel);
     reading.kernels.push_back({std::move(kernel), std::move(latency), reading.heartbeat_ns});
@@ -78,6 +89,7 @@ std::vector<Reading> read_all(const Scope& scope) {
     if (reading.health == Health::unreadable && !is_there) continue;
     readings.push_back(std::move(reading));
   }
+  tell_apart(readings);
   std::ranges::stable_sort(readings, [](const Reading& a, const Reading& b) {
     if (a.health != b.health) return a.health < b.health;
     return a.health == Health::dead && a.heartbeat_ns > b.heartbeat_ns;

@@ -33,7 +33,8 @@ enum class Health : std::uint8_t {
 
 struct Reading {
   std::filesystem::path path;
-  std::string name;  ///< "PID/NUMBER"
+  std::string name;   ///< "PID/NUMBER"
+  std::string label;  ///< RuntimeOptions::name; with `name` where others have it too; else `name`
   Health health = Health::unreadable;
   std::string problem;  ///< one sentence; empty if there is none
   std::chrono::system_clock::time_point created;

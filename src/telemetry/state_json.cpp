@@ -35,7 +35,8 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
 
 Json to_json(const Published<RuntimeMetrics>& runtime) {
   const RuntimeMetrics& metrics = runtime.metrics;
-  Json object{{"backend", metrics.backend},
+  Json object{{"name", metrics.name},
+              {"backend", metrics.backend},
               {"device", metrics.device},
               {"transfer", metrics.transfer},
               {"published_ns", runtime.published_ns}};

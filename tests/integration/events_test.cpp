@@ -104,10 +104,36 @@ TEST_P(Events, ReachEverySubscriberFromItsSubscriptionOn) {
   EXPECT_EQ(next(late).status, KernelStatus::active);
 }
 
+/// As the log does: a flood of one error is one event, and what was left out is told at the end.
+TEST_P(Events, RepeatedErrorsAreLeftOutAndCounted) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  Kernel other = active(runtime, "b");
+  EventStream events = runtime.events({.repeat_period = 1h});
+  const std::vector<float> numbers(4);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(kernel.call(ops::relu(numbers)));
+  EXPECT_FALSE(other.call(ops::relu(numbers)));
+  EXPECT_FALSE(kernel.activate());  // another code
+  const Event first = next(events);
+  EXPECT_EQ(first.kernel, "a");
+  EXPECT_EQ(first.left_out, 0u);
+  EXPECT_EQ(next(events).kernel, "b");
+  EXPECT_EQ(next(events).error, Errc::invalid_state);
+  runtime.shutdown().value();
+  Event last;
+  for (;;) {
+    last = next(events);
+    if (!last.status) break;
+  }
+  EXPECT_EQ(last.kernel, "a");
+  EXPECT_EQ(last.error, Errc::unsupported_operation);
+  EXPECT_EQ(last.left_out, 98u) << "and itself";
+}
+
 TEST_P(Events, AreCountedWhereNobodyTakesThem) {
   RingKernelRuntime runtime = open();
   Kernel kernel = active(runtime, "a");
-  EventStream events = runtime.events();
+  EventStream events = runtime.events({.repeat_period = 0ns});
   const std::vector<float> numbers(4);
   const Request wrong = ops::relu(numbers);
   for (std::size_t i = 0; i < events_max + 10; ++i) EXPECT_FALSE(kernel.call(wrong));
@@ -120,7 +146,7 @@ TEST_P(Events, AreCountedWhereNobodyTakesThem) {
 TEST_P(Events, AreCountedForWhoHasCaughtUpMeanwhile) {
   RingKernelRuntime runtime = open();
   Kernel kernel = active(runtime, "a");
-  EventStream events = runtime.events();
+  EventStream events = runtime.events({.repeat_period = 0ns});
   const std::vector<float> numbers(4);
   const Request wrong = ops::relu(numbers);
   for (std::size_t i = 0; i < events_max + 5; ++i) EXPECT_FALSE(kernel.call(wrong));

@@ -241,6 +241,57 @@ TEST_P(Graphs, AFaultNamesTheFunctionAndLeavesItUsable) {
   EXPECT_THAT(function.execute(good).value().elements<float>(), ElementsAre(3, 4));
 }
 
+/// Of executions that wait on the host those of the highest priority are run first.
+TEST_P(Graphs, AreRunByPriority) {
+  auto runtime = open();
+  Graph graph("copy");
+  const std::uint32_t floats = 7600;  // of which the function's ring takes two
+  graph.output(graph.add(ops::copy(graph.input({DType::f32, {floats}}))));
+  const CompiledFunction function = runtime.compile(graph).value();
+  Kernel kernel = runtime.kernel(runtime.kernels().at(0)).value();
+  kernel.deactivate().value();
+  const std::vector<float> x(floats, 1.0f);
+  boost::asio::io_context context;
+  std::vector<int> order;
+  for (const int priority : {0, 0, 1, 5, 3})
+    function.async_execute(
+        x, ExecuteOptions{.priority = priority},
+        boost::asio::bind_executor(context, [&, priority](error_code error, const FunctionResult&) {
+          EXPECT_FALSE(error);
+          order.push_back(priority);
+        }));
+  EXPECT_EQ(kernel.metrics().queued, 3u);
+  kernel.activate().value();
+  context.run();
+  EXPECT_THAT(order, ElementsAre(0, 0, 5, 3, 1));
+}
+
+/// A function is a kernel like others, and may refuse when it is full.
+TEST_P(Graphs, TakeTheBackpressureOfTheirKernel) {
+  auto runtime = open();
+  Graph graph("copy");
+  graph.output(graph.add(ops::copy(graph.input({DType::f32, {2}}))));
+  const std::vector<TensorDesc> inputs = graph.inputs();
+  const FunctionOptions impatient{.in_flight_max = 1, .backpressure = Backpressure::reject};
+  for (const bool cached : {false, true}) {
+    const CompiledFunction function =
+        cached ? runtime
+                     .get_or_compile(
+                         "copy", inputs, [&] { return graph; }, impatient)
+                     .value()
+               : runtime.compile(graph, impatient).value();
+    Kernel kernel = runtime.kernel(runtime.kernels().back()).value();
+    EXPECT_EQ(kernel.metrics().in_flight_max, 1u);
+    kernel.deactivate().value();
+    const std::vector<float> x{1, 2};
+    auto waiting = function.async_execute(x, boost::asio::use_future);
+    EXPECT_TRUE(function.execute(x).error() == Errc::queue_full);
+    kernel.activate().value();
+    EXPECT_THAT(waiting.get().elements<float>(), ElementsAre(1, 2));
+  }
+  EXPECT_TRUE(runtime.compile(graph, {.in_flight_max = 0}).error() == Errc::invalid_argument);
+}
+
 TEST_P(Graphs, SayWhatTheyExpectedAndWhatTheyGot) {
   auto runtime = open();
   Graph graph("scores");
@@ -254,8 +305,9 @@ TEST_P(Graphs, SayWhatTheyExpectedAndWhatTheyGot) {
     EXPECT_TRUE(result.error() == code) << result.error().text();
     EXPECT_THAT(result.error().detail, HasSubstr("compiled function 'scores'"));
     EXPECT_THAT(result.error().detail, HasSubstr(runtime.metrics().device));
-    EXPECT_THAT(result.error().detail, HasSubstr("Expected: " + expected + "\n"));
+    EXPECT_THAT(result.error().detail, HasSubstr("Expected: " + expected + ". Got: "));
     EXPECT_THAT(result.error().detail, HasSubstr("Got: " + got));
+    EXPECT_EQ(result.error().detail.find('\n'), std::string::npos);
   };
   expect(function.execute(four), Errc::dimension_mismatch, "f32[2, 2]", "f32[4]");
   expect(function.execute(TensorView({2, 2}, integers)), Errc::dtype_mismatch, "f32[2, 2]",

@@ -138,6 +138,21 @@ TEST_P(Log, SaysWhyThereIsNoHttp) {
   }));
 }
 
+TEST_P(Log, TellsTheNameOfTheRuntime) {
+  ::testing::internal::CaptureStderr();
+  {
+    RuntimeOptions options = often();
+    options.name = "pricing";
+    auto runtime = RingKernelRuntime::builder()
+                       .backend(GetParam())
+                       .options(options)
+                       .log(stderr_log(LogLevel::info))
+                       .build()
+                       .value();
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(" name=\"pricing\" "));
+}
+
 /// What others chose does nothing to the terminal that it goes to.
 TEST(StderrLog, EscapesWhatTerminalsObey) {
   ::testing::internal::CaptureStderr();

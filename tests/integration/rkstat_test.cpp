@@ -276,7 +276,7 @@ TEST_P(Rkstat, ShowsErrorsTheLatestFirst) {
   auto runtime = open_on(GetParam(), often()).value();
   EXPECT_EQ(rkstat({"errors"}).output, "no errors\n");
   EXPECT_FALSE(runtime.launch("x", {.program = "no such program"}));
-  Kernel kernel = runtime.launch("a", {.program = "echo"}).value();
+  Kernel kernel = resting(runtime, "a");
   EXPECT_EQ(kernel.call(numbered(1), 20ms).error(), Errc::deadline_exceeded);
   EXPECT_EQ(kernel.call(numbered(1), 20ms).error(), Errc::deadline_exceeded);
   std::string output;
@@ -317,6 +317,33 @@ TEST_P(Rkstat, ShowsWhatWaitsAndForHowLong) {
               ContainsRegex("  in flight 1 of 1024, the oldest accepted [0-9.]+ m?s ago\n"));
   EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("kernels").at(0).at("calls").as_array().size(),
             1u);
+}
+
+/// As its user calls it; the id stands beside it where there is room, and where two have one name.
+TEST_P(Rkstat, CallsARuntimeByItsName) {
+  RuntimeOptions options = often();
+  options.name = "pricing";
+  auto runtime = open_on(GetParam(), options).value();
+  Kernel kernel = active(runtime, "a");
+  EXPECT_EQ(runtime.metrics().name, "pricing");
+  std::string shown;
+  ASSERT_TRUE(await([&] {
+    shown = rkstat({}).output;
+    return std::regex_search(shown, std::regex("runtime pricing \\([0-9]+/[0-9]+\\)  running"));
+  })) << shown;
+  EXPECT_THAT(rkstat({"kernel", "a"}).output, HasSubstr("kernel a  of runtime pricing ("));
+  EXPECT_THAT(rkstat({"--prometheus"}).output, HasSubstr("up{runtime=\"pricing\"} 1"));
+  EXPECT_EQ(rkstat_json().at("runtimes").at(0).at("runtime").at("name").as_string(), "pricing");
+  ASSERT_TRUE(kernel.send(numbered(1)));
+  ASSERT_TRUE(await([&] {
+    shown = rkstat({"backlog"}).output;
+    return std::regex_search(shown, std::regex("\npricing +a "));
+  })) << shown;
+  auto other = open_on(GetParam(), options).value();
+  ASSERT_TRUE(await([&] {
+    shown = rkstat({"--prometheus"}).output;
+    return std::regex_search(shown, std::regex("up\\{runtime=\"pricing [0-9]+/2\"\\} 1"));
+  })) << shown;
 }
 
 /// Without times there is no list of calls; which is said, and not that there are none.
