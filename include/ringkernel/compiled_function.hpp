@@ -107,7 +107,8 @@ class CompiledFunction {
   /// Precondition: the handle is not empty.
   [[nodiscard]] const FunctionSignature& signature() const noexcept;
 
-  /// Runs the graph on these inputs, in the graph's order. Errors: E2007, E2004, E3003 with
+  /// Runs the graph on these inputs, in the graph's order. An input of a shape like [1, N] takes N
+  /// elements in a row as well: a vector is one. Errors: E2007, E2004, E3003 with
   /// "Expected" and "Got", E3007 (elements), unsupported (a resident tensor), E6001 (gather),
   /// not_a_number (the first one's place and index), and those of Kernel::call.
   [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,

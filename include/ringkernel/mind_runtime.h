@@ -140,6 +140,9 @@ RINGKERNEL_API mind_status_t mind_tensor_read_i64(mind_runtime_t* rt, mind_tenso
 /// What the last function of this library that this thread called failed with, "E3003
 /// dimension_mismatch: ..."; null if it did not fail. Valid until the thread's next call.
 RINGKERNEL_API const char* mind_runtime_last_error(void);
+/// Its exact code, of which the status is a coarse form: 3003 of E3003; those below 2000 are this
+/// library's own (ringkernel.h). 0 if it did not fail.
+RINGKERNEL_API int32_t mind_runtime_last_code(void);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -24,8 +25,8 @@ enum class Op : std::uint16_t {
 #undef RK_OP
 };
 
-/// Up to 8 integers without allocation: axes, extents. More is remembered as a count that `infer`
-/// refuses.
+/// Up to 8 integers without allocation: axes, extents. More is remembered as a count, and the first
+/// of them, which `infer` refuses.
 class IntList {
  public:
   /// Leaves the values as they are, of which none can be read: a request holds nine lists.
@@ -37,11 +38,13 @@ class IntList {
   constexpr explicit IntList(std::span<const std::int64_t> values) noexcept : IntList() {
     count_ = static_cast<std::uint32_t>(values.size());
     for (std::size_t i = 0; i < values.size() && i < rank_max; ++i) values_[i] = values[i];
+    if (values.size() > rank_max) note_first_beyond(values[rank_max]);
   }
 
   /// Beyond 8 only the count goes up.
   constexpr void push_back(std::int64_t value) noexcept {
     if (count_ < rank_max) values_[count_] = value;
+    if (count_ == rank_max) note_first_beyond(value);
     ++count_;
   }
 
@@ -51,14 +54,24 @@ class IntList {
     return {values_.data(), fits() ? count_ : rank_max};
   }
 
+  /// The first that does not fit, or the nearest number of 32 bits. Only where `fits()` is false.
+  [[nodiscard]] constexpr std::int64_t first_beyond() const noexcept { return first_beyond_; }
+
   /// Of those that fit; lists that do not are equal to what has their first values and count.
   constexpr bool operator==(const IntList& other) const noexcept {
     return count_ == other.count_ && std::ranges::equal(values(), other.values());
   }
 
  private:
+  constexpr void note_first_beyond(std::int64_t value) noexcept {
+    using Narrow = std::numeric_limits<std::int32_t>;
+    first_beyond_ =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(value, Narrow::min(), Narrow::max()));
+  }
+
   std::array<std::int64_t, rank_max> values_;  // those below count_ are set
   std::uint32_t count_ = 0;
+  std::int32_t first_beyond_ = 0;
 };
 
 /// The elements starts[d], starts[d] + steps[d], ... below ends[d] of each dim d.

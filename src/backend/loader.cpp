@@ -66,6 +66,15 @@ SharedLibrary::~SharedLibrary() {
   if (handle_ != nullptr) dlclose(handle_);
 }
 
+std::string own_library() {
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&own_library), &here) == 0) return {};
+  const std::string path = here.dli_fname != nullptr ? here.dli_fname : "";
+  // A program is named as it was called.
+  const bool is_library = path.starts_with('/') && path.find(".so") != std::string::npos;
+  return is_library ? path : std::string();
+}
+
 void* SharedLibrary::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
 
 }  // namespace ringkernel::backend

@@ -42,4 +42,7 @@ class SharedLibrary {
   std::string name_;
 };
 
+/// The path of the shared library that this code is part of; empty: it is part of the program.
+[[nodiscard]] std::string own_library();
+
 }  // namespace ringkernel::backend

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "backend/loader.hpp"
@@ -51,12 +52,29 @@ Result<Backend> load_plugin(std::span<const std::string> candidates,
   return Error(make_error_code(Errc::backend_unavailable));
 }
 
+/// Where an installation has its plugins: beside the library that this is part of, or as far from
+/// the program as it was installed, wherever both are now; then where they were meant to be.
+std::vector<std::string> installed_folders() {
+  std::vector<std::string> folders;
+  const auto add = [&](const fs::path& folder) {
+    const std::string text = folder.lexically_normal().string();
+    if (std::ranges::find(folders, text) == folders.end()) folders.push_back(text);
+  };
+  const std::string library = own_library();
+  if (!library.empty()) add(fs::path(library).parent_path() / "ringkernel");
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) add(program.parent_path() / RK_BACKEND_FOLDER_FROM_PROGRAM);
+  add(RK_BACKEND_FOLDER);
+  return folders;
+}
+
 /// Files that may be the plugin with this name.
 std::vector<std::string> plugin_paths(std::string_view name) {
   if (name.find('/') != std::string_view::npos) return {std::string(name)};
   std::vector<std::string> paths;
   std::vector<std::string> folders = plugin_folders();
-  folders.emplace_back(RK_BACKEND_FOLDER);
+  std::ranges::move(installed_folders(), std::back_inserter(folders));
   paths.reserve(folders.size());
   for (const std::string& folder : folders)
     paths.push_back((fs::path(folder) / std::string(plugin_prefix).append(name)).string() +

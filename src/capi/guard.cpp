@@ -12,4 +12,9 @@ const char* last_error_text() noexcept {
   return last.failed ? last.text.c_str() : nullptr;
 }
 
+int last_error_code() noexcept {
+  const LastError& last = last_error();
+  return last.failed ? last.code : 0;
+}
+
 }  // namespace ringkernel::capi

@@ -20,14 +20,21 @@ namespace ringkernel::capi {
 /// What this thread's last call failed with.
 struct LastError {
   bool failed = false;
+  int code = 0;
   std::string text;
 };
 [[nodiscard]] LastError& last_error() noexcept;
-/// Its text, or null.
+/// Its text, or null; its code, or 0.
 [[nodiscard]] const char* last_error_text() noexcept;
+[[nodiscard]] int last_error_code() noexcept;
 
 [[nodiscard]] inline Error null_argument(const char* what) {
   return {Errc::invalid_argument, std::string(what) + " is null"};
+}
+
+/// Of a library to come, perhaps: this one does not know what it asks for.
+[[nodiscard]] inline Error reserved_field(std::uint32_t value) {
+  return {Errc::invalid_argument, "reserved is " + std::to_string(value) + "; it must be 0"};
 }
 
 /// Runs `body`, which returns a Result<void>. The code of its error, or that of an exception, is
@@ -57,7 +64,8 @@ int guarded(Body&& body) noexcept {
     last.failed = true;
     last.text.clear();  // there was no memory for it
   }
-  return static_cast<int>(code);
+  last.code = static_cast<int>(code);
+  return last.code;
 }
 
 /// Nanoseconds of a C caller, for whom the largest number is for ever.

@@ -66,6 +66,7 @@ Result<void> open(mind_device_t device, const mind_runtime_options_t* given,
                   mind_runtime_t** out_rt) {
   if (out_rt == nullptr) return null_argument("out_rt");
   RK_TRY(options, read_options(given));
+  if (options.reserved != 0) return reserved_field(options.reserved);
   auto object = std::make_shared<MindObject>();
   if (device != MIND_DEVICE_NOOP) {
     if (device != MIND_DEVICE_CPU && device != MIND_DEVICE_GPU)
@@ -310,4 +311,5 @@ mind_status_t mind_runtime_recover(mind_runtime_t* rt) {
 }
 
 const char* mind_runtime_last_error(void) { return last_error_text(); }
+int32_t mind_runtime_last_code(void) { return last_error_code(); }
 // NOLINTEND

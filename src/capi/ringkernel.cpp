@@ -1,6 +1,7 @@
 #include "ringkernel/ringkernel.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -59,21 +60,60 @@ struct Asked {
   TensorDesc result;
 };
 
+/// "Sum(%0, [1], false)": the operands are of the inputs, each of which is one.
+Result<void> read_operation(const ringkernel_request& raw, std::span<const TensorView> inputs,
+                            Request& request) {
+  if (raw.attributes != nullptr)
+    return Error(Errc::invalid_argument, "the attributes are given twice, with the op and alone");
+  RK_TRY(operation, ops::parse_operation(raw.op));
+  request.op = operation.op;
+  request.input_count = operation.operand_count;
+  request.attributes = operation.attributes;
+  std::uint32_t named = 0;
+  for (std::size_t i = 0; i < operation.operand_count; ++i) {
+    const std::string_view name = operation.operands[i];
+    std::size_t number = 0;
+    const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (status != std::errc() || end != name.data() + name.size() || number >= inputs.size())
+      return Error(Errc::invalid_argument, "%" + ops::excerpt(name) + " is none of the " +
+                                               std::to_string(inputs.size()) +
+                                               " inputs, which begin with %0");
+    request.inputs[i] = inputs[number];
+    named |= 1u << number;
+  }
+  if (named + 1 != 1u << inputs.size())
+    return Error(Errc::arity_mismatch, "an input is not named by '" + ops::excerpt(raw.op) + "'");
+  return {};
+}
+
+/// The op with its attributes, in either form.
+Result<void> read_op(const ringkernel_request& raw, std::span<const TensorView> inputs,
+                     Request& request) {
+  if (std::string_view(raw.op).find('(') != std::string_view::npos)
+    return read_operation(raw, inputs, request);
+  ops::IrCursor name(raw.op);
+  RK_TRY(op, ops::read_opcode(name));
+  if (!name.at_end()) return name.expected("'(' or the end");
+  request.op = op;
+  request.input_count = static_cast<std::uint32_t>(inputs.size());
+  std::ranges::copy(inputs, request.inputs.begin());
+  // The number of operands comes first: attributes are those of an op that has its operands.
+  if (find_op(static_cast<std::uint16_t>(op))->input_count != inputs.size()) return {};
+  RK_TRY(attributes, ops::parse_attributes(raw.attributes == nullptr ? "" : raw.attributes, op));
+  request.attributes = attributes;
+  return {};
+}
+
 Result<Asked> read_request(const ringkernel_request* given) {
   if (given == nullptr) return null_argument("request");
   RK_TRY(raw, read_options(given));
   if (raw.op == nullptr) return null_argument("request->op");
   if (raw.inputs == nullptr && raw.input_count != 0) return null_argument("request->inputs");
-  ops::IrCursor name(raw.op);
-  RK_TRY(op, ops::read_opcode(name));
-  if (!name.at_end()) return name.expected("the end");
   if (raw.input_count > inputs_max)
     return Error(Errc::arity_mismatch, std::to_string(raw.input_count) + " inputs, no op has more" +
                                            " than " + std::to_string(inputs_max));
   Asked asked;
-  asked.request.op = op;
-  asked.request.input_count = static_cast<std::uint32_t>(raw.input_count);
-  std::array<TensorDesc, inputs_max> descs{};
+  std::array<TensorView, inputs_max> given_inputs{};
   for (std::size_t i = 0; i < raw.input_count; ++i) {
     const ringkernel_tensor& tensor = raw.inputs[i];
     const std::string what = "request->inputs[" + std::to_string(i) + "]";
@@ -83,17 +123,14 @@ Result<Asked> read_request(const ringkernel_request* given) {
       return Error(Errc::element_count_mismatch, what + " is " + desc.text() + ", which is " +
                                                      std::to_string(desc.bytes()) + " bytes, not " +
                                                      std::to_string(tensor.data_bytes));
-    descs[i] = desc;
-    asked.request.inputs[i] = TensorView(desc, tensor.data);
+    given_inputs[i] = TensorView(desc, tensor.data);
   }
-  // The number of operands comes first: attributes are those of an op that has its operands.
-  const OpInfo& info = *find_op(static_cast<std::uint16_t>(op));
-  const std::span inputs = std::span(descs).first(raw.input_count);
-  if (info.input_count == raw.input_count) {
-    RK_TRY(attributes, ops::parse_attributes(raw.attributes == nullptr ? "" : raw.attributes, op));
-    asked.request.attributes = attributes;
-  }
-  RK_TRY(inference, infer(op, inputs, asked.request.attributes));
+  RK_TRY_VOID(read_op(raw, std::span(given_inputs).first(raw.input_count), asked.request));
+  std::array<TensorDesc, inputs_max> descs{};
+  for (std::size_t i = 0; i < asked.request.input_count; ++i)
+    descs[i] = asked.request.inputs[i].desc;
+  const std::span inputs = std::span(descs).first(asked.request.input_count);
+  RK_TRY(inference, infer(asked.request.op, inputs, asked.request.attributes));
   asked.result = inference.output;
   return asked;
 }
@@ -155,6 +192,7 @@ Result<void> take(const Reply& reply, ringkernel_bytes& result) {
 Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** out_runtime) {
   if (out_runtime == nullptr) return null_argument("out_runtime");
   RK_TRY(options, read_options(given));
+  if (options.reserved != 0) return reserved_field(options.reserved);
   if (options.target < RINGKERNEL_TARGET_AUTOMATIC || options.target > RINGKERNEL_TARGET_GPU)
     return Error(Errc::invalid_argument,
                  "no target has the number " + std::to_string(options.target));

@@ -84,8 +84,9 @@ Result<void> MindState::run(MindCall call) {
   RK_TRY_VOID(usable());
   const Ticket ticket = give(std::move(call), nullptr);
   Given& op = ops_.at(ticket);
-  if (!schedule_.alone(ticket)) {
+  if (!schedule_.alone(ticket) || is_watched(op)) {
     // Behind others: in its place in the queue, so that the device need not wait for this thread.
+    // And where this thread has to watch the time, another one has to run the op.
     std::optional<Result<void>> outcome;
     op.asynchronous = true;
     op.done = [&](const Result<void>& result) {
@@ -133,6 +134,10 @@ void MindState::refuse(const Error& error) {
 std::chrono::nanoseconds MindState::timeout_of(const Given& op) const noexcept {
   const std::chrono::nanoseconds own = op.call.options.timeout;
   return own.count() != 0 ? own : options_.op_timeout;
+}
+
+bool MindState::is_watched(const Given& op) const noexcept {
+  return place_.backend == "native" && timeout_of(op).count() != 0;
 }
 
 void MindState::put_in_order(std::span<const Ticket> ready) {

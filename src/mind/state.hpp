@@ -84,6 +84,8 @@ class MindState {
   Ticket give(MindCall call, Done done);      // lock held
   [[nodiscard]] Result<void> usable() const;  // lock held
   [[nodiscard]] std::chrono::nanoseconds timeout_of(const Given& op) const noexcept;
+  /// Whether the op would run on the calling thread, and has a timeout of its own to keep.
+  [[nodiscard]] bool is_watched(const Given& op) const noexcept;
   void put_in_order(std::span<const Ticket> ready);  // lock held
   /// Hands out what is in order. The lock is let go of meanwhile.
   void pump(Lock& lock);

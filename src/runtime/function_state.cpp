@@ -156,6 +156,20 @@ Error FunctionState::mismatch(Errc code, const std::string& what, const std::str
                     ". Got: " + got};
 }
 
+namespace {
+
+/// Whether a row of elements is meant for a shape that has them in a row as well, [1, N] for
+/// instance: all extents but one are 1, so that there is one order.
+bool is_row_of(const Shape& given, const Shape& expected) {
+  if (given.rank() != 1) return false;
+  std::int64_t others = 0;
+  for (const std::uint32_t extent : expected.dims())
+    if (extent != 1 && (extent != given[0] || ++others > 1)) return false;
+  return others == 1 || given[0] == 1;
+}
+
+}  // namespace
+
 Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
   const std::vector<TensorDesc>& expected = signature_->inputs;
   if (inputs.size() != expected.size())
@@ -167,7 +181,7 @@ Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
     if (input.desc.dtype != expected[i].dtype)
       return mismatch(Errc::dtype_mismatch, what + std::to_string(i), expected[i].text(),
                       input.desc.text());
-    if (input.desc.shape != expected[i].shape)
+    if (input.desc.shape != expected[i].shape && !is_row_of(input.desc.shape, expected[i].shape))
       return mismatch(Errc::dimension_mismatch, what + std::to_string(i), expected[i].text(),
                       input.desc.text());
     if (input.tensor != 0)

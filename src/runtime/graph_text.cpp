@@ -1,6 +1,8 @@
 // Graphs from the text of the public Core IR grammar: a list of definitions, then the outputs.
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "ops/ir_text.hpp"
@@ -115,14 +117,43 @@ Result<void> skip_notes(IrCursor& cursor) {
   return {};
 }
 
+/// Whether a number that is out of range is too small for it: nearer to zero than to anything else.
+bool is_next_to_zero(std::string_view number) {
+  if (number.starts_with('-')) number.remove_prefix(1);
+  const std::size_t e = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view digits = number.substr(0, e);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  // How many places the first digit that is not zero stands before the point, or behind it.
+  const auto places = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+  std::string_view exponent = number.substr(std::min(e + 1, number.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  std::int64_t power = 0;
+  const auto [end, status] =
+      std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+  if (status == std::errc::result_out_of_range) return exponent.starts_with('-');
+  return power < -places;
+}
+
+/// The element that `number` is: the nearest one there is, of which zero is one.
+template <class T>
+bool read_element(std::string_view number, T& element) {
+  const auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), element);
+  if (std::is_floating_point_v<T> && status == std::errc::result_out_of_range &&
+      is_next_to_zero(number)) {
+    element = number.starts_with('-') ? T(-0.0) : T(0);
+    return true;
+  }
+  return status == std::errc() && end == number.data() + number.size();
+}
+
 template <class T>
 Result<Graph::Value> make_constant(Graph& graph, const Literal& literal, const TensorDesc& desc) {
   std::vector<T> elements(literal.numbers.size());
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const std::string_view number = literal.numbers[i];
-    const auto [end, status] =
-        std::from_chars(number.data(), number.data() + number.size(), elements[i]);
-    if (status != std::errc() || end != number.data() + number.size())
+    if (!read_element(number, elements[i]))
       return Error(Errc::constant_mismatch,
                    ops::excerpt(number) + " as an element of " + desc.text());
   }

@@ -6,6 +6,7 @@
 ///                      `--------> terminating --> terminated        failed: the device is lost
 ///
 /// Threading: any thread. The state lock is held for a decision, never while waiting.
+/// Memory ordering: whether it was ever active is advice, and relaxed; all else is locked.
 /// Ownership: shares the runtime's state.
 #pragma once
 

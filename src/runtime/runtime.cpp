@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "backend/registry.hpp"
+#include "bridge/executor.hpp"
+#include "bridge/mover.hpp"
+#include "foundation/align.hpp"
 #include "http/address.hpp"
 #include "runtime/function_state.hpp"
 #include "runtime/kernel_state.hpp"
@@ -106,6 +109,23 @@ Result<void> check_work_groups(std::uint32_t wanted, const rk_device_description
                                          std::to_string(state.work_groups) + " resident together");
 }
 
+/// What opens can launch: the region of one program, and the smallest ring kernel.
+Result<void> check_arena(const RuntimeOptions& options, const rk_device_state& state) {
+  const std::uint64_t region =
+      bridge::Executor::region_bytes({.kernel_capacity = options.kernels_per_program,
+                                      .work_groups = state.work_groups,
+                                      .drain_records_max = options.drain_records_max}) +
+      (state.transfer == RK_TRANSFER_ZERO_COPY ? 0 : bridge::Mover::staging_bytes);
+  const std::uint64_t rings =
+      2 * align_up<std::uint64_t>(ring_bytes(ring_bytes_min), RK_LINE_BYTES);
+  const std::uint64_t room = state.arena_bytes - state.arena_bytes % Arena::granule_bytes;
+  if (room >= align_up<std::uint64_t>(region, RK_LINE_BYTES) + rings) return {};
+  return Error(Errc::allocation_failure,
+               "arena_bytes is " + std::to_string(options.arena_bytes) + "; a program of " +
+                   std::to_string(options.kernels_per_program) + " kernels takes " +
+                   std::to_string(region) + ", and the smallest of these " + std::to_string(rings));
+}
+
 /// A device that fits, found but not yet opened.
 struct Candidate {
   backend::Backend backend;
@@ -187,6 +207,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
       continue;
     }
     RK_TRY(device_state, device->state());
+    RK_TRY_VOID(check_arena(options, device_state));
     RK_TRY_VOID(check_work_groups(options.work_groups, candidate.description, device_state));
     try {
       return RingKernelRuntime(std::make_shared<detail::RuntimeState>(

@@ -1,9 +1,7 @@
 // Ring kernels from C: what the functions do, and each of them with null and nonsense.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <limits>
 #include <span>
 #include <string>
@@ -211,40 +209,44 @@ TEST_F(RingkernelCapi, ASenderWhoseAnswersNobodyReceivesDoesNotWaitForEver) {
   EXPECT_EQ(ringkernel_runtime_close(runtime), RINGKERNEL_OK);
 }
 
-TEST_F(RingkernelCapi, AForkedChildIsRefusedAndMayOpenItsOwn) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the stacks of the parent's threads are missing in the child";
-#endif
-  const auto check = [&] {
-    const ringkernel_request relu = request("relu", 1);
-    std::int32_t state = 0;
-    if (ringkernel_call(kernel_, &relu, 20 * second_ns, &result_) != RINGKERNEL_E_invalid_state)
-      return 1;
-    if (last_error().find("made before fork") == std::string::npos) return 2;
-    if (ringkernel_kernel_state(kernel_, &state) != RINGKERNEL_E_invalid_state) return 3;
-    if (ringkernel_kernel_close(kernel_) != RINGKERNEL_OK) return 4;
-    if (ringkernel_kernel_close(kernel_) != RINGKERNEL_E_invalid_argument) return 5;
-    if (ringkernel_runtime_close(runtime_) != RINGKERNEL_OK) return 6;
-    ringkernel_runtime_options options{};
-    options.struct_size = sizeof options;
-    options.backend = "native";
-    ringkernel_runtime* own = nullptr;
-    ringkernel_kernel* kernel = nullptr;
-    if (ringkernel_runtime_open(&options, &own) != RINGKERNEL_OK) return 7;
-    if (ringkernel_kernel_launch(own, "own", nullptr, &kernel) != RINGKERNEL_OK) return 8;
-    if (ringkernel_kernel_activate(kernel) != RINGKERNEL_OK) return 9;
-    if (ringkernel_call(kernel, &relu, 20 * second_ns, &result_) != RINGKERNEL_OK) return 10;
-    if (out_[2] != 3) return 11;
-    return ringkernel_runtime_close(own) == RINGKERNEL_OK ? 0 : 12;
-  };
-  EXPECT_EXIT(
-      {
-        alarm(60);
-        std::exit(check());
-      },
-      ::testing::ExitedWithCode(0), "");
+/// As in mind_runtime.h: with the op, or in a text of their own.
+TEST_F(RingkernelCapi, TakesAttributesInEitherForm) {
+  const ringkernel_request apart = request("Sum", 1, "[0], false");
+  ASSERT_EQ(ringkernel_call(kernel_, &apart, 0, &result_), RINGKERNEL_OK) << last_error();
+  EXPECT_THAT(out_, ElementsAre(4, -6, 0, 0));
+  out_ = {};
+  result_.data_bytes = sizeof out_;
+  const ringkernel_request together = request("Sum(%0, [0], false)", 1);
+  ASSERT_EQ(ringkernel_call(kernel_, &together, 0, &result_), RINGKERNEL_OK) << last_error();
+  EXPECT_THAT(out_, ElementsAre(4, -6, 0, 0));
+  result_.data_bytes = sizeof out_;
+  const ringkernel_request swapped = request("Sub(%1, %0)", 2);
+  ASSERT_EQ(ringkernel_call(kernel_, &swapped, 0, &result_), RINGKERNEL_OK) << last_error();
+  EXPECT_THAT(out_, ElementsAre(0, 0, 0, 0));
+  const ringkernel_request twice = request("Sum(%0, [0], false)", 1, "[0], false");
+  const ringkernel_request unnamed = request("Relu(%0)", 2);
+  const ringkernel_request unknown = request("Relu(%7)", 1);
+  EXPECT_EQ(ringkernel_call(kernel_, &twice, 0, &result_), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_call(kernel_, &unnamed, 0, &result_), 2007);
+  EXPECT_EQ(ringkernel_call(kernel_, &unknown, 0, &result_), RINGKERNEL_E_invalid_argument);
+}
+
+TEST_F(RingkernelCapi, SaysWhatIsTooSmallOfAResultThatDoesNotFit) {
   const ringkernel_request relu = request("relu", 1);
-  EXPECT_EQ(ringkernel_call(kernel_, &relu, second_ns, &result_), RINGKERNEL_OK);
+  result_.data_bytes = 15;
+  ASSERT_EQ(ringkernel_call(kernel_, &relu, 0, &result_), RINGKERNEL_E_message_too_large);
+  EXPECT_THAT(last_error(), HasSubstr("larger than the room for it"));
+  EXPECT_THAT(last_error(), HasSubstr("16 bytes; there is room for 15"));
+  EXPECT_EQ(last_error().find("ring takes"), std::string::npos);
+}
+
+TEST_F(RingkernelCapi, RefusesReservedFields) {
+  ringkernel_runtime_options options{};
+  options.struct_size = sizeof options;
+  options.reserved = 1;
+  ringkernel_runtime* runtime = nullptr;
+  EXPECT_EQ(ringkernel_runtime_open(&options, &runtime), RINGKERNEL_E_invalid_argument);
+  EXPECT_THAT(last_error(), HasSubstr("reserved is 1"));
 }
 
 class RingkernelCapiBytes : public RingkernelCapi {

@@ -22,6 +22,40 @@ std::vector<float> random_floats(std::size_t count, std::mt19937& random) {
   return values;
 }
 
+/// The first snippet of docs/GRAPHS.md.
+TEST_P(Graphs, TakeARowAsTheFirstSnippetDoes) {
+  namespace rk = ringkernel;
+  auto runtime = open();
+  const std::vector<float> pixels(64, 0.5f), row(64 * 10, 0.25f);
+  const TensorView weights(Shape{64, 10}, row);
+  const auto snippet = [&]() -> Result<float> {
+    rk::Graph graph("scores");
+    const auto image = graph.input({rk::DType::f32, {1, 64}});
+    const auto hidden = graph.add(rk::ops::relu(graph.add(rk::ops::matmul(image, weights))));
+    graph.output(hidden);
+    RK_TRY(function, runtime.compile(graph));
+    RK_TRY(result, function.execute(pixels));
+    return result.elements<float>(0)[0];
+  };
+  EXPECT_EQ(snippet().value(), 8.0f);
+}
+
+TEST_P(Graphs, TakeARowWhereThereIsOneOrder) {
+  auto runtime = open();
+  const auto takes = [&](const Shape& shape, std::size_t count) {
+    Graph graph("copy");
+    graph.output(graph.add(ops::copy(graph.input({DType::f32, shape}))));
+    const std::vector<float> row(count, 1.0f);
+    return runtime.compile(graph).value().execute(row).has_value();
+  };
+  EXPECT_TRUE(takes({1, 4, 1}, 4));
+  EXPECT_TRUE(takes({1, 1}, 1));
+  EXPECT_TRUE(takes({}, 1));
+  EXPECT_FALSE(takes({1, 4}, 3));
+  EXPECT_FALSE(takes({2, 2}, 4));
+  EXPECT_FALSE(takes({1, 4}, 1));
+}
+
 TEST_P(Graphs, RunANetworkWithOneMessage) {
   auto runtime = open();
   std::mt19937 random(1);

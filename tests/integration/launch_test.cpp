@@ -29,7 +29,11 @@ TEST(RuntimeOptionsCheck, RefusesNegativeDurationsAndAnEmptyDrain) {
   EXPECT_EQ(build_error({.spin_for = -1ns}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.drain_records_max = 0}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.arena_bytes = ~std::uint64_t{0}}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.arena_bytes = 1000}), Errc::allocation_failure);
   EXPECT_EQ(build_error({.call_timeout = -1ns}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.name = std::string(64, 'x')}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.name = "a\nb"}), Errc::invalid_argument);
+  EXPECT_EQ(build_error({.name = "\xff"}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.send_timeout = -1ns}), Errc::invalid_argument);
   EXPECT_EQ(build_error({.termination_timeout = -1ns}), Errc::invalid_argument);
 }
@@ -80,6 +84,27 @@ RK_ON_EACH_BACKEND(Launch);
 Error launch_error(RingKernelRuntime& runtime, std::string_view id, const KernelOptions& options) {
   const auto kernel = runtime.launch(id, options);
   return kernel ? Error() : kernel.error();
+}
+
+/// However small the arena is that opens: there is room for a ring kernel.
+TEST_P(Launch, WhatOpensHasRoomForAKernel) {
+  const KernelOptions smallest{
+      .program = "echo", .input_bytes = 4096, .output_bytes = 4096, .auto_activate = true};
+  std::uint64_t refused = 1000;
+  std::uint64_t opened = 1 << 20;
+  while (opened - refused > 64) {
+    const std::uint64_t arena_bytes = (refused + opened) / 2;
+    auto runtime = open_on(GetParam(), {.arena_bytes = arena_bytes, .kernels_per_program = 16});
+    if (!runtime) {
+      EXPECT_EQ(runtime.error(), Errc::allocation_failure) << runtime.error().text();
+      refused = arena_bytes;
+      continue;
+    }
+    opened = arena_bytes;
+    auto kernel = runtime->launch("a", smallest);
+    ASSERT_TRUE(kernel) << arena_bytes << ": " << kernel.error().text();
+    EXPECT_EQ(number_of(kernel->call(numbered(1)).value()), 1u);
+  }
 }
 
 TEST_P(Launch, RefusesRingsThatAreNoPowerOfTwoOrBeyondTheLimits) {

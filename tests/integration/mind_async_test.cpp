@@ -226,6 +226,18 @@ TEST_P(MindAsync, AnOpThatTakesTooLongIsE6007AndPoisonsTheContext) {
   EXPECT_THAT(contents(runtime, context.small), ElementsAre(1, 2, 3, 4)) << "nothing ran";
 }
 
+/// Natively too, where the calling thread would run the op itself, and be there for its end.
+TEST_P(MindAsync, AnOpThatIsWaitedForKeepsItsTimeout) {
+  auto runtime = open_mind(
+      GetParam(),
+      {.runtime = {.arena_bytes = 512 << 20, .termination_timeout = 60s}, .op_timeout = 100ms});
+  const TensorDesc square = square_for(GetParam());
+  const Tensor x = runtime.allocate(square).value();
+  const Tensor out = runtime.allocate(square).value();
+  EXPECT_EQ(runtime.run_op("matmul", {x, x}, out).error(), Errc::execution_timeout);
+  runtime.recover().value();
+}
+
 TEST_P(MindAsync, RecoverKeepsWhatIsIntactAndNothingElse) {
   Poisoned context(GetParam());
   MindRuntime& runtime = context.runtime;

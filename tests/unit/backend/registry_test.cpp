@@ -10,6 +10,7 @@
 #include "backend/opencl/opencl.hpp"
 #include "support/environment.hpp"
 #include "support/temp_folder.hpp"
+#include "unit/backend/child_process.hpp"
 
 namespace ringkernel::backend {
 namespace {
@@ -53,6 +54,32 @@ TEST(Registry, LoadsAPluginByItsPathAndByItsName) {
   EXPECT_EQ(all.size(), backends().size() + 1);
   EXPECT_EQ(all.back().name(), "null");
   EXPECT_THAT(refused, ElementsAre(HasSubstr("/no/such/folder - ")));
+}
+
+/// Run by the next test, in a program that was moved.
+TEST(RegistryOfAMovedProgram, DISABLED_FindsThePluginThatMovedWithIt) {
+  const auto plugin = find_backend("null");
+  ASSERT_TRUE(plugin.has_value()) << plugin.error().detail;
+  EXPECT_EQ(plugin->name(), "null");
+}
+
+TEST(Registry, FindsPluginsWhereAnInstallationWasMovedTo) {
+  namespace fs = std::filesystem;
+  const testing::TempFolder folder;
+  const fs::path program = folder.path() / "bin" / "program";
+  const fs::path plugins = (program.parent_path() / RK_BACKEND_FOLDER_FROM_PROGRAM);
+  fs::create_directories(program.parent_path());
+  fs::create_directories(plugins.lexically_normal());
+  fs::copy_file("/proc/self/exe", program);
+  const std::vector<std::string> command{program.string(),
+                                         "--gtest_filter=RegistryOfAMovedProgram*",
+                                         "--gtest_also_run_disabled_tests"};
+  const auto without = testing::run_child(command, {});
+  EXPECT_EQ(without.exit_code, 1) << without.output;
+  EXPECT_THAT(without.output, HasSubstr("tried " + plugins.lexically_normal().string()));
+  fs::copy_file(RK_NULL_BACKEND, plugins.lexically_normal() / "librk_backend_null.so");
+  const auto with = testing::run_child(command, {});
+  EXPECT_EQ(with.exit_code, 0) << with.output;
 }
 
 TEST(Registry, TellsEveryPathThatItTriedAndWhy) {

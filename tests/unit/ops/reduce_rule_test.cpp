@@ -1,4 +1,6 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <limits>
 
 #include "support/reference_ops.hpp"
 #include "unit/ops/infer_f32.hpp"
@@ -71,7 +73,7 @@ TEST_P(ReduceRule, RefusesDuplicatesAfterNormalisation) {
 
 TEST_P(ReduceRule, RefusesMoreAxesThanAnyRankHas) {
   expect_error(reduce({1, 1, 1, 1, 1, 1, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 0}), Errc::duplicate_axis,
-               {"9 axes"});
+               {"axis 0 names a dim twice"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Reductions, ReduceRule, testing::Values(Op::sum, Op::mean), op_name_of);
@@ -84,6 +86,22 @@ TEST(ReduceAllRule, GivesAScalarWhateverTheAttributes) {
     expect_shape(result, {});
     EXPECT_EQ(result->attrs.reduce.axis_mask, 3u);
   }
+}
+
+/// Whichever the one that the list has no place for is.
+TEST(NineAxes, AreRefusedForTheNinth) {
+  const auto sum = [](std::int64_t ninth) {
+    OpAttributes attributes;
+    attributes.axes = {0, 1, 2, 3, 4, 5, 6, 7, ninth};
+    const TensorDesc x{DType::f32, {1, 1, 1, 1, 1, 1, 1, 1}};
+    return infer(Op::sum, std::span(&x, 1), attributes);
+  };
+  EXPECT_TRUE(sum(99).error() == Errc::invalid_axis) << sum(99).error().text();
+  EXPECT_THAT(sum(99).error().detail, ::testing::HasSubstr("axis 99 is outside [-8, 8)"));
+  EXPECT_TRUE(sum(-9).error() == Errc::invalid_axis);
+  EXPECT_TRUE(sum(std::numeric_limits<std::int64_t>::max()).error() == Errc::invalid_axis);
+  EXPECT_TRUE(sum(7).error() == Errc::duplicate_axis);
+  EXPECT_TRUE(sum(-1).error() == Errc::duplicate_axis);
 }
 
 }  // namespace

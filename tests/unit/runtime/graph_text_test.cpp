@@ -1,6 +1,9 @@
 // Modules of the Core IR grammar: the graphs they describe, and what their errors say.
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
+
 #include "ringkernel/graph.hpp"
 #include "ringkernel/ops.hpp"
 
@@ -62,6 +65,23 @@ TEST(GraphText, HasConstantsOfEachType) {
   float small = 0;
   std::memcpy(&small, bytes(3).data(), 4);
   EXPECT_EQ(small, -1e-3f);
+}
+
+/// The nearest float of a number that is nearer to zero than any other float is zero.
+TEST(GraphText, TakesNumbersNextToZero) {
+  const Graph graph =
+      Graph::parse(
+          "small",
+          "%0 = ConstTensor([1e-45, 1e-50, -1e-50, 0.0000001e-99, 123e-999999999999999999999,"
+          " 0e99999, 1e-400]) : Tensor<f32, [7]>\noutputs: %0")
+          .value();
+  const auto& bytes = std::get<Graph::Constant>(graph.nodes()[0].what).bytes;
+  std::vector<float> floats(7);
+  ASSERT_EQ(bytes.size(), floats.size() * sizeof(float));
+  std::memcpy(floats.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(floats[0], std::numeric_limits<float>::denorm_min());
+  for (std::size_t i = 1; i < floats.size(); ++i) EXPECT_EQ(floats[i], 0.0f) << i;
+  EXPECT_TRUE(std::signbit(floats[2]));
 }
 
 struct Refusal {
@@ -139,6 +159,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"%x = ConstTensor([2147483648]) : Tensor<i32, [1]>", Errc::constant_mismatch,
                 "2147483648 as an element"},
         Refusal{"%x = ConstTensor([1e39]) : Tensor<f32, [1]>", Errc::constant_mismatch, "1e39"},
+        Refusal{"%x = ConstTensor([-12345e36]) : Tensor<f32, [1]>", Errc::constant_mismatch,
+                "-12345e36"},
+        Refusal{"%x = ConstTensor([1e99999999999999999999]) : Tensor<f32, [1]>",
+                Errc::constant_mismatch, "1e99999999999999999999"},
         Refusal{"%x = ConstTensor([nan]) : Tensor<f32, [1]>", Errc::invalid_argument,
                 "expected a number"},
         Refusal{"%x = ConstI64(1) : Tensor<i32, []>", Errc::constant_mismatch,
