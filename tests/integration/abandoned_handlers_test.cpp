@@ -18,6 +18,7 @@ namespace ringkernel::test {
 namespace {
 
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 using namespace asio::experimental::awaitable_operators;
 
 RK_ON_EACH_BACKEND(AbandonedHandlers);

@@ -10,6 +10,7 @@
 namespace ringkernel::test {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 RK_ON_EACH_BACKEND(FirstMistakes);

@@ -29,6 +29,7 @@ namespace ringkernel::test {
 namespace {
 
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 
 /// Goes with the process, and in its children.
 std::optional<RingKernelRuntime> static_runtime;
@@ -127,16 +128,18 @@ TEST_P(Fork, EverythingThatWasMadeBeforeAnswersAtOnce) {
     CHILD_EXPECT(is_refused(function.execute(values)));
     asio::io_context context;
     int refused = 0;
-    const auto count = asio::bind_executor(context, [&](error_code error, auto&&...) {
-      if (error == Errc::invalid_state) ++refused;
-    });
-    kernel.async_call(Bytes(message), count);
-    kernel.async_send(Bytes(message), count);
-    kernel.async_receive(count);
-    kernel.async_terminate({}, count);
-    runtime.async_launch("b", {}, count);
-    function.async_execute(values, count);
-    events.async_next(count);
+    const auto count = [&] {
+      return asio::bind_executor(context, [&](error_code error, auto&&...) {
+        if (error == Errc::invalid_state) ++refused;
+      });
+    };
+    kernel.async_call(Bytes(message), count());
+    kernel.async_send(Bytes(message), count());
+    kernel.async_receive(count());
+    kernel.async_terminate({}, count());
+    runtime.async_launch("b", {}, count());
+    function.async_execute(values, count());
+    events.async_next(count());
     context.run();
     CHILD_EXPECT(refused == 7);
     return 0;
