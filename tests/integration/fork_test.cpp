@@ -68,7 +68,7 @@ class Fork : public OnEachBackend {
    public:
     explicit Busy(const Kernel& kernel) {
       for (int i = 0; i < 2; ++i)
-        threads_.emplace_back([this, kernel]() mutable {
+        threads_.emplace_back([this, kernel = Kernel(kernel)]() mutable {
           while (!is_over_.load()) {
             (void)kernel.call(numbered(1));
             (void)kernel.send(numbered(2));
