@@ -13,10 +13,9 @@ using detail::usable;
 
 std::string Kernel::id() const { return state_ ? state_->id() : std::string(); }
 
-KernelStatus Kernel::status() const { return state_ ? state_->status() : KernelStatus::terminated; }
-
-KernelMetrics Kernel::metrics() const {
-  return usable(state_) ? state_->metrics() : KernelMetrics();
+KernelStatus Kernel::status() const {
+  if (state_ && state_->is_foreign()) return KernelStatus::failed;
+  return state_ ? state_->status() : KernelStatus::terminated;
 }
 
 std::vector<CallInFlight> Kernel::calls(std::size_t count) const {

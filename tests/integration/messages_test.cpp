@@ -188,11 +188,10 @@ TEST_P(Messages, AFullMailboxHoldsSendersBack) {
       .program = "echo", .in_flight_max = 4, .backpressure = Backpressure::reject};
   Kernel rejecting = active(runtime, "rejecting", options);
   for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(rejecting.send(numbered(i)));
-  while (rejecting.metrics().unreceived != 4) std::this_thread::yield();
   const auto refused = rejecting.send(numbered(4));
   ASSERT_TRUE(refused.has_error());
   EXPECT_EQ(refused.error(), Errc::queue_full);
-  EXPECT_THAT(refused.error().detail, HasSubstr("nobody receives: 4 answered messages wait"));
+  EXPECT_THAT(refused.error().detail, HasSubstr("in-flight"));
   ASSERT_TRUE(rejecting.receive(10s));
   EXPECT_TRUE(rejecting.send(numbered(4)));
 

@@ -365,7 +365,6 @@ TEST_P(Rkstat, TellsOfCallsWithoutAges) {
 TEST_P(Rkstat, TellsThatNobodyReceives) {
   auto runtime = open_on(GetParam(), {.telemetry_period = 1ms}).value();
   Kernel kernel = active(runtime, "a", {.program = "echo", .in_flight_max = 3});
-  ASSERT_TRUE(kernel.send(numbered(0)));
   std::string calls;
   const auto eventually = [&](std::string_view text) {
     return await([&] {
@@ -373,8 +372,8 @@ TEST_P(Rkstat, TellsThatNobodyReceives) {
       return calls.find(text) != std::string::npos;
     });
   };
-  ASSERT_TRUE(eventually(" a, 1 answered wait for a receive\n")) << calls;
-  for (std::uint64_t i = 0; i < 2; ++i) ASSERT_TRUE(kernel.send(numbered(i)));
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(kernel.send(numbered(i)));
+  EXPECT_EQ(kernel.send(numbered(3), {.timeout = 20ms}).error(), Errc::deadline_exceeded);
   ASSERT_TRUE(eventually(" a, 3 answered wait for a receive: nobody receives\n")) << calls;
   EXPECT_THAT(calls, Not(HasSubstr("no ages")));
   EXPECT_THAT(rkstat({"backlog"}).output, HasSubstr(": nobody receives\n"));
