@@ -18,6 +18,10 @@ KernelStatus Kernel::status() const {
   return state_ ? state_->status() : KernelStatus::terminated;
 }
 
+KernelMetrics Kernel::metrics() const {
+  return usable(state_) ? state_->metrics() : KernelMetrics();
+}
+
 std::vector<CallInFlight> Kernel::calls(std::size_t count) const {
   return usable(state_) ? state_->calls(count) : std::vector<CallInFlight>();
 }
