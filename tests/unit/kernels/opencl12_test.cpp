@@ -359,7 +359,7 @@ TEST_F(OpenCl12, RunsProgramsThatWereKeptOnDisk) {
   setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
   setenv("RINGKERNEL_CACHE", "1", 1);
   for (const rk_u64 kept : {0u, 1u}) {
-    const auto device = OldDevice::open(*found_);
+    const auto device = OldDevice::open(*found_, environment("RK_TEST_OPTIONS"));
     ArenaImage image;
     ASSERT_TRUE(image.send(pattern(100, 1), 1));
     const auto ran = (*device)->run_slice("echo", image.bytes(), ArenaImage::executor_offset, 1);
