@@ -108,7 +108,7 @@ class StackOf : public ::testing::TestWithParam<std::size_t> {
   /// Returns how deep it went.
   std::size_t run_as_device(const std::function<void()>& job) {
     std::size_t deepest = 0;
-    for (bool ran_here = false; !ran_here;) {
+    for (bool ran_here = false; !ran_here && !HasFatalFailure();) {
       const std::uint64_t wake_ups = kernel_.metrics().wake_ups;
       deepest = std::max(deepest, stack_.run(job));
       ran_here = kernel_.metrics().wake_ups != wake_ups;
@@ -128,8 +128,11 @@ TEST_P(StackOf, HoldsEveryOp) {
       SCOPED_TRACE(example.text());
       const Request request = example.request();
       Result<Reply> reply = Error(Errc::busy);
-      const std::size_t depth = run_as_device([&] { reply = kernel_.call(request); });
-      ASSERT_TRUE(reply) << reply.error().text();
+      const std::size_t depth = run_as_device([&] {
+        reply = kernel_.call(request);
+        ASSERT_TRUE(reply) << reply.error().text();
+      });
+      if (HasFatalFailure()) return;
       if (depth > deepest) std::cout << depth << " bytes: " << example.text() << '\n';
       deepest = std::max(deepest, depth);
     }
