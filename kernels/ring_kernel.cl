@@ -397,7 +397,7 @@ RK_INLINE rk_u32 rk_slice_park(RK_LOCAL rk_slice* slice, rk_u32 reason) {
   return 1;
 }
 
-/// What one work-group does in a slice-> `slice` and `workspace` are its own.
+/// What one work-group does in a slice. `slice` and `workspace` are its own.
 RK_INLINE void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
                             rk_u64 executor_offset, rk_u32 number, rk_u32 group,
                             rk_bytes workspace) {
