@@ -104,8 +104,9 @@ class Kernel {
 
   /// The same with a token. Completes when the reply is there or the message has ended otherwise.
   /// Signature: void(error_code, Reply). `content` is a Request or Bytes, borrowed until initiated.
-  /// On the native backend the initiating thread runs the op if it can; on others it may poll for
-  /// up to 5 us. While ops take over 100 us most of them are left to other threads.
+  /// On the native backend the initiating thread runs the op if it can, and if the message has no
+  /// timeout of its own; otherwise it may poll for up to 5 us. While ops take over 100 us most of
+  /// them are left to other threads.
   template <class Content, class Token>
   auto async_call(const Content& content, const SendOptions& options, Token&& token) {
     return initiate<Reply>(

@@ -74,7 +74,9 @@ class CallOperation final : public bridge::Completion,
     finish_.tell(this->weak_from_this());
     bridge::Channel& channel = kernel_->channel();
     prepared.envelope.assisted = channel.assist_pays();
-    const auto how = prepared.envelope.assisted ? kernel_->call_wake() : Wake::launch;
+    // A timeout of its own is kept by others: the thread that runs an op cannot.
+    const bool may_run_here = prepared.envelope.assisted && options.timeout.count() == 0;
+    const auto how = may_run_here ? kernel_->call_wake() : Wake::launch;
     const std::uint64_t now_ns = kernel_->runtime().clock().now_ns();
     const Result<MessageId> id =
         channel.submit(prepared.envelope, bridge::Receiver::completion, this, how,
