@@ -13,7 +13,7 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr std::uint64_t fork_second_ns = 1'000'000'000;
+constexpr std::uint64_t second_ns = 1'000'000'000;
 
 bool says_fork(const char* text) {
   return text != nullptr && std::string(text).find("made before fork") != std::string::npos;
@@ -63,7 +63,7 @@ ringkernel_status call(ringkernel_kernel* kernel) {
   result.data = out.data();
   result.data_bytes = sizeof out;
   const ringkernel_request relu{sizeof relu, "relu", nullptr, &input, 1};
-  const ringkernel_status status = ringkernel_call(kernel, &relu, 20 * fork_second_ns, &result);
+  const ringkernel_status status = ringkernel_call(kernel, &relu, 20 * second_ns, &result);
   return status == RINGKERNEL_OK && out[1] != 2 ? RINGKERNEL_E_internal : status;
 }
 

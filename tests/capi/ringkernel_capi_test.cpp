@@ -149,7 +149,7 @@ TEST_F(RingkernelCapi, AnswersTheCodesOfTheSpecification) {
       std::pair{request("add", 1), 2007},        std::pair{request("Sum", 1, "[2], false"), 3004},
       std::pair{request("frobnicate", 1), 6003}, std::pair{request("Index", 1, "[0, 2]"), 6001},
       std::pair{request("Sum", 1), 1001},        std::pair{request("relu", 1, "[1]"), 1001},
-      std::pair{request("relu(%0)", 1), 1001},   std::pair{request("", 1), 1001}};
+      std::pair{request("relu(%0", 1), 1001},    std::pair{request("", 1), 1001}};
   for (const auto& [asked, code] : cases) {
     EXPECT_EQ(ringkernel_call(kernel_, &asked, second_ns, &result_), code) << asked.op;
     EXPECT_EQ(ringkernel_send(kernel_, &asked, second_ns, nullptr), code) << asked.op;
