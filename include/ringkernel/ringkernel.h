@@ -92,9 +92,9 @@ typedef struct ringkernel_bytes {
 
 /// An op on operands.
 typedef struct ringkernel_request {
-  size_t struct_size;              /* sizeof(ringkernel_request) */
+  size_t struct_size; /* sizeof(ringkernel_request) */
   const char* op; /* "add", "tensor.add", "Add"; or with its attributes, "Sum(%0, [1], false)" */
-  const char* attributes; /* as behind the operands in that text, "[1], false"; or null */
+  const char* attributes;          /* as behind the operands in that text, "[1], false"; or null */
   const ringkernel_tensor* inputs; /* in the order of the op */
   size_t input_count;
 } ringkernel_request;
