@@ -19,14 +19,8 @@ bool says_fork(const char* text) {
   return text != nullptr && std::string(text).find("made before fork") != std::string::npos;
 }
 
-/// The stacks of the parent's threads are missing in the child, which sanitizers mind.
 class CapiFork : public ::testing::Test {
  protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "a sanitizer";
-#endif
-  }
   /// A child that hangs is killed, which is another end than the one that is expected.
   template <class Check>
   [[noreturn]] static void end_with(const Check& check) {
