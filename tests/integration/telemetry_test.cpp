@@ -207,13 +207,12 @@ TEST_P(Telemetry, ErrorsAreCountedByKind) {
 
 TEST_P(Telemetry, RefusedMessagesAreErrorsOfEveryKindOfSender) {
   auto runtime = open_on(GetParam(), often()).value();
-  Kernel kernel = runtime
-                      .launch("a", {.program = "echo",
-                                    .input_bytes = 4096,
-                                    .in_flight_max = 1,
-                                    .queue_max = 0,
-                                    .backpressure = Backpressure::reject})
-                      .value();
+  Kernel kernel = resting(runtime, "a",
+                          {.program = "echo",
+                           .input_bytes = 4096,
+                           .in_flight_max = 1,
+                           .queue_max = 0,
+                           .backpressure = Backpressure::reject});
   ASSERT_TRUE(kernel.send(numbered(1)));
   const auto count = [&] { return record_of(runtime.errors(), "a", Errc::queue_full).count; };
   EXPECT_FALSE(kernel.send(numbered(2)));
