@@ -64,7 +64,7 @@ class OpenCl12 : public ::testing::Test {
     const rk_u32 slice = image.device().running_slice + 1;
     native::find_program(program)(reinterpret_cast<rk_u8*>(expected.bytes().data()),
                                   expected.bytes().size(), ArenaImage::executor_offset, slice, 0,
-                                  workspace_.data(), local_.data());
+                                  memory_->workspace.data(), memory_->local.data());
     const auto ran = device_->run_slice(program, image.bytes(), ArenaImage::executor_offset, slice);
     ASSERT_TRUE(ran.has_value()) << ran.error().text();
     EXPECT_EQ(image.device().parked_slice, slice);
@@ -83,8 +83,12 @@ class OpenCl12 : public ::testing::Test {
   }
 
   const opencl::FoundDevice* found_ = nullptr;
-  alignas(64) std::array<rk_u8, RK_SLICE_BYTES> local_;
-  std::vector<rk_u8> workspace_ = std::vector<rk_u8>(RK_WORKSPACE_BYTES);
+  /// Of the native build's work-group. Its code takes whole vectors at once, up to 64 bytes wide.
+  struct alignas(64) Memory {
+    std::array<rk_u8, RK_WORKSPACE_BYTES> workspace;
+    std::array<rk_u8, RK_SLICE_BYTES> local;
+  };
+  std::unique_ptr<Memory> memory_ = std::make_unique<Memory>();
   OldDevice* device_ = nullptr;
 };
 
