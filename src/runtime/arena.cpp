@@ -27,6 +27,7 @@ Arena::Arena(std::byte* data, std::uint64_t bytes)
     : data_(data), bytes_(bytes & ~(granule_bytes - 1)) {
   for (auto& level : lists_) level.fill(none);
   if (bytes_ == 0) return;
+  reserve();
   insert(make_block({.start = 0, .count = bytes_ / granule_bytes}));
 }
 
@@ -47,11 +48,13 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, Placement placement) 
   const std::uint64_t start = placement.end == End::low
                                   ? align_up(room.start, alignment)
                                   : (room.start + room.count - count) & ~(alignment - 1);
-  carve(block, start, count);
+  reserve();
+  const auto region = regions_.emplace(start, none).first;  // nothing has changed if this throws
+  region->second = carve(block, start, count);
   return start * granule_bytes;
 }
 
-void Arena::free(std::uint64_t offset, std::uint64_t bytes) {
+void Arena::free(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   const Index block = region_at(offset, bytes);
   regions_.erase(blocks_[block].start);
@@ -65,20 +68,25 @@ std::uint64_t Arena::raise(std::uint64_t offset, std::uint64_t bytes) {
   const Index above = blocks_[block].above;
   const Index hole = find(count, 1);
   std::uint64_t start = blocks_[block].start;
+  reserve();
   const auto copy = [&] {
     std::memmove(data_ + start * granule_bytes, data_ + offset, count * granule_bytes);
   };
   if (hole != none && blocks_[hole].start > start && blocks_[hole].count < largest_count()) {
     start = blocks_[hole].start + blocks_[hole].count - count;
     copy();
-    carve(hole, start, count);
-    regions_.erase(blocks_[block].start);
+    auto node = regions_.extract(blocks_[block].start);  // goes back as another one
+    node.key() = start;
+    node.mapped() = carve(hole, start, count);
+    regions_.insert(std::move(node));
     (void)give_back(block);
   } else if (above != none && blocks_[above].is_free) {
     start += blocks_[above].count;
     copy();
-    regions_.erase(blocks_[block].start);
-    carve(give_back(block), start, count);
+    auto node = regions_.extract(blocks_[block].start);
+    node.key() = start;
+    node.mapped() = carve(give_back(block), start, count);
+    regions_.insert(std::move(node));
   }
   return start * granule_bytes;
 }
@@ -166,10 +174,18 @@ void Arena::remove(Index block) noexcept {
 
 // --- blocks -----------------------------------------------------------------------------------
 
-Arena::Index Arena::make_block(const Block& block) {
+void Arena::reserve() {
+  constexpr std::size_t more = 2;  // below the region and above it
+  constexpr std::size_t first = 64;
+  if (blocks_.capacity() - blocks_.size() + spare_.size() < more)
+    blocks_.reserve(std::max(first, 2 * blocks_.capacity()));
+  spare_.reserve(blocks_.capacity());  // giving a block back needs no memory
+  if (regions_.bucket_count() == 1) regions_.reserve(first);
+}
+
+Arena::Index Arena::make_block(const Block& block) noexcept {
   if (spare_.empty()) {
     blocks_.push_back(block);
-    spare_.reserve(blocks_.capacity());  // so that giving a block back needs no memory
     return static_cast<Index>(blocks_.size() - 1);
   }
   const Index index = spare_.back();
@@ -179,7 +195,7 @@ Arena::Index Arena::make_block(const Block& block) {
 }
 
 /// Cuts a block, which is in no list, at `start`. Returns the upper part.
-Arena::Index Arena::split(Index block, std::uint64_t start) {
+Arena::Index Arena::split(Index block, std::uint64_t start) noexcept {
   const Block whole = blocks_[block];
   const Index upper = make_block({.start = start,
                                   .count = whole.start + whole.count - start,
@@ -191,7 +207,7 @@ Arena::Index Arena::split(Index block, std::uint64_t start) {
   return upper;
 }
 
-void Arena::carve(Index block, std::uint64_t start, std::uint64_t count) {
+Arena::Index Arena::carve(Index block, std::uint64_t start, std::uint64_t count) noexcept {
   remove(block);
   Index region = block;
   if (blocks_[block].start != start) {
@@ -199,7 +215,7 @@ void Arena::carve(Index block, std::uint64_t start, std::uint64_t count) {
     insert(block);
   }
   if (blocks_[region].count != count) insert(split(region, start + count));
-  regions_.emplace(start, region);
+  return region;
 }
 
 Arena::Index Arena::give_back(Index block) noexcept {

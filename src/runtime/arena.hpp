@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ringkernel/protocol/abi.h"
@@ -51,8 +52,8 @@ class Arena {
   /// block has room for it. E6004 with what is free.
   [[nodiscard]] Result<std::uint64_t> allocate(std::uint64_t bytes, Placement placement);
   [[nodiscard]] Result<std::uint64_t> allocate(std::uint64_t bytes) { return allocate(bytes, {}); }
-  /// Gives back a region of `allocate`, with the bytes it was asked for.
-  void free(std::uint64_t offset, std::uint64_t bytes);
+  /// Gives back a region of `allocate`, with the bytes it was asked for. Needs no memory.
+  void free(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   /// Moves a region of granule alignment, contents included, nearer to the high end: into the
   /// smallest block above that takes it, else into the free space directly behind it. The largest
@@ -63,6 +64,42 @@ class Arena {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] Usage usage() const;
+
+  /// Owns a region.
+  class Region {
+   public:
+    Region() noexcept = default;
+    Region(Arena& arena, std::uint64_t offset, std::uint64_t bytes) noexcept
+        : arena_(&arena), offset_(offset), bytes_(bytes) {}
+    Region(Region&& other) noexcept
+        : arena_(std::exchange(other.arena_, nullptr)),
+          offset_(other.offset_),
+          bytes_(other.bytes_) {}
+    Region& operator=(Region&& other) noexcept {
+      std::swap(arena_, other.arena_);
+      std::swap(offset_, other.offset_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~Region() { reset(); }
+
+    [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+    /// Gives it back.
+    void reset() noexcept {
+      if (Arena* const arena = std::exchange(arena_, nullptr)) arena->free(offset_, bytes_);
+    }
+
+   private:
+    Arena* arena_ = nullptr;  // null: nothing is owned
+    std::uint64_t offset_ = 0;
+    std::uint64_t bytes_ = 0;
+  };
+  /// `allocate`, owned.
+  [[nodiscard]] Result<Region> take(std::uint64_t bytes) {
+    RK_TRY(offset, allocate(bytes));
+    return Region(*this, offset, bytes);
+  }
   [[nodiscard]] std::uint64_t free_bytes() const { return usage().free_bytes; }
   [[nodiscard]] std::uint64_t largest_free_bytes() const { return usage().largest_free_bytes; }
 
@@ -95,10 +132,14 @@ class Arena {
   [[nodiscard]] std::uint64_t largest_count() const noexcept;
   void insert(Index block) noexcept;
   void remove(Index block) noexcept;
-  Index make_block(const Block& block);
-  /// Turns the granules [start, start + count) of a free block into a region.
-  void carve(Index block, std::uint64_t start, std::uint64_t count);
-  Index split(Index block, std::uint64_t start);
+  /// Makes room for one more region, and the blocks beside it. What throws stands in front of all
+  /// changes: those need no memory.
+  void reserve();
+  Index make_block(const Block& block) noexcept;
+  /// Turns the granules [start, start + count) of a free block into a region that `regions_` is to
+  /// name. Behind `reserve`.
+  Index carve(Index block, std::uint64_t start, std::uint64_t count) noexcept;
+  Index split(Index block, std::uint64_t start) noexcept;
   /// Makes a block free and one with its free neighbours; returns that one.
   Index give_back(Index block) noexcept;
   /// Makes two neighbours one; the lower one is in no list.
