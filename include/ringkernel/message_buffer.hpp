@@ -21,6 +21,8 @@ class MessageBuffer {
   MessageBuffer() noexcept = default;
   /// Uninitialised. Throws std::bad_alloc.
   explicit MessageBuffer(std::size_t bytes);
+  /// The same, or an empty one where there is no memory.
+  [[nodiscard]] static MessageBuffer try_make(std::size_t bytes) noexcept;
   MessageBuffer(MessageBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   MessageBuffer& operator=(MessageBuffer&& other) noexcept {

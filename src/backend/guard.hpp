@@ -11,19 +11,21 @@
 #include <string>
 #include <utility>
 
+#include "foundation/memory_error.hpp"
+#include "foundation/of_thread.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::backend {
 
-/// The text of the last failure on this thread.
-inline std::string& last_detail_text() noexcept {
-  thread_local std::string text;
-  return text;
+/// The text of the last failure on this thread; empty also where there was no memory for it.
+inline const char* last_detail_text() noexcept {
+  const std::string* const text = of_thread<std::string>();
+  return text != nullptr ? text->c_str() : "";
 }
 
 /// Keeps `detail` for `last_detail` and returns `code` as a status.
-inline int32_t fail(Errc code, std::string detail) noexcept {
-  last_detail_text() = std::move(detail);
+inline int32_t fail(Errc code, std::string detail = {}) noexcept {
+  if (std::string* const text = of_thread<std::string>()) *text = std::move(detail);
   return static_cast<int32_t>(code);
 }
 
@@ -35,16 +37,13 @@ int32_t guarded(Body&& body) noexcept {
     if (result.has_value()) return 0;
     return fail(static_cast<Errc>(result.error().code.value()), std::move(result.error().detail));
   } catch (const std::bad_alloc&) {
-    return fail(Errc::allocation_failure, {});
+    return fail(Errc::allocation_failure);
   } catch (const std::exception& error) {
-    last_detail_text().clear();
-    try {
-      last_detail_text() = error.what();
-    } catch (...) {  // no memory for the text: the status alone has to do
-    }
-    return static_cast<int32_t>(Errc::internal);
+    std::string text;
+    (void)with_memory([&] { text = error.what(); });
+    return fail(Errc::internal, std::move(text));
   } catch (...) {
-    return fail(Errc::internal, {});
+    return fail(Errc::internal);
   }
 }
 

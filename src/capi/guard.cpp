@@ -1,20 +1,33 @@
 #include "capi/guard.hpp"
 
-namespace ringkernel::capi {
+#include "foundation/of_thread.hpp"
 
-LastError& last_error() noexcept {
-  thread_local LastError last;
-  return last;
+namespace ringkernel::capi {
+namespace {
+
+/// Of each thread: what its last call failed with, and whether there was memory for the text.
+constinit thread_local int code = 0;
+constinit thread_local bool has_text = false;
+
+}  // namespace
+
+int set_last_error(const Error* error) noexcept {
+  has_text = false;
+  if (error == nullptr) return code = 0;
+  std::string* const text = of_thread<std::string>();
+  if (text != nullptr) has_text = with_memory([&] { *text = error->text(); });
+  code = error->code.category() == error_category() ? error->code.value()
+                                                    : static_cast<int>(Errc::internal);
+  return code;
 }
 
 const char* last_error_text() noexcept {
-  const LastError& last = last_error();
-  return last.failed ? last.text.c_str() : nullptr;
+  if (code == 0) return nullptr;
+  const std::string* const text = has_text ? of_thread<std::string>() : nullptr;
+  if (text != nullptr) return text->c_str();
+  return "E6004 allocation_failure: memory could not be allocated: nor for what failed";
 }
 
-int last_error_code() noexcept {
-  const LastError& last = last_error();
-  return last.failed ? last.code : 0;
-}
+int last_error_code() noexcept { return code; }
 
 }  // namespace ringkernel::capi

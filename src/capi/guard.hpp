@@ -13,18 +13,14 @@
 #include <string>
 #include <utility>
 
+#include "foundation/memory_error.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::capi {
 
-/// What this thread's last call failed with.
-struct LastError {
-  bool failed = false;
-  int code = 0;
-  std::string text;
-};
-[[nodiscard]] LastError& last_error() noexcept;
-/// Its text, or null; its code, or 0.
+/// Keeps what this thread's last call failed with and gives its code; nullptr: it has not.
+int set_last_error(const Error* error) noexcept;
+/// The text of that, or null; its code, or 0.
 [[nodiscard]] const char* last_error_text() noexcept;
 [[nodiscard]] int last_error_code() noexcept;
 
@@ -41,31 +37,21 @@ struct LastError {
 /// the result; 0 is success.
 template <class Body>
 int guarded(Body&& body) noexcept {
-  LastError& last = last_error();
-  last.failed = false;
-  Errc code = Errc::internal;
+  set_last_error(nullptr);
+  Error error;
   try {
-    Result<void> result = [&]() -> Result<void> {
-      try {
-        return body();
-      } catch (const std::bad_alloc&) {
-        return Error(Errc::allocation_failure, "the host has no memory left");
-      } catch (const std::exception& exception) {
-        return Error(Errc::internal, exception.what());
-      }
-    }();
+    Result<void> result = body();
     if (result) return 0;
-    last.failed = true;
-    const Error error = std::move(result).error();
-    code = error.code.category() == error_category() ? static_cast<Errc>(error.code.value())
-                                                     : Errc::internal;
-    last.text = error.text();
+    error = std::move(result).error();
+  } catch (const std::bad_alloc&) {
+    error = no_memory();
+  } catch (const std::exception& exception) {
+    error = Error(make_error_code(Errc::internal));
+    (void)with_memory([&] { error.detail = exception.what(); });
   } catch (...) {
-    last.failed = true;
-    last.text.clear();  // there was no memory for it
+    error = Error(make_error_code(Errc::internal));
   }
-  last.code = static_cast<int>(code);
-  return last.code;
+  return set_last_error(&error);
 }
 
 /// Nanoseconds of a C caller, for whom the largest number is for ever.

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,6 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "foundation/fork.hpp"
 #include "ringkernel/result.hpp"
@@ -73,15 +73,17 @@ class Handles {
   /// Those that `which` is true for.
   template <class Which>
   void remove_if(Which which) {
-    std::vector<std::shared_ptr<Object>> removed;  // go after the lock
-    const std::lock_guard lock(mutex_);
-    for (auto next = objects_.begin(); next != objects_.end();) {
-      if (next->second.mark.is_foreign() || !which(*next->second.object)) {
-        ++next;
-        continue;
-      }
-      removed.push_back(std::move(next->second.object));
-      next = objects_.erase(next);
+    const auto wanted = [&](const auto& entry) {
+      return !entry.second.mark.is_foreign() && which(*entry.second.object);
+    };
+    for (bool is_any = true; is_any;) {  // one at a time: it needs no memory
+      std::shared_ptr<Object> removed;   // goes after the lock
+      const std::lock_guard lock(mutex_);
+      const auto found = std::ranges::find_if(objects_, wanted);
+      is_any = found != objects_.end();
+      if (!is_any) break;
+      removed = std::move(found->second.object);
+      objects_.erase(found);
     }
   }
 

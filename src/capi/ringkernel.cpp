@@ -10,6 +10,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
+#include "foundation/scope_guard.hpp"
 #include "ops/ir_text.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "ringkernel/version.hpp"
@@ -228,9 +229,11 @@ Result<void> launch(const ringkernel_runtime* handle, const char* id,
   auto object = std::make_shared<KernelObject>();
   object->runtime = runtime;
   RK_TRY(kernel, runtime->launch(id, kernel_options));
+  ScopeGuard ending([&]() noexcept { (void)kernel.terminate(); });
   object->kernel = kernel;
   object->takes_ops = kernel_options.program == "core";
   *out_kernel = Kernels::table().add(std::move(object));
+  ending.dismiss();
   return {};
 }
 

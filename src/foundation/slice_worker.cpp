@@ -22,12 +22,17 @@ void SliceWorker::note_attended() noexcept {
     state_.fetch_and(~attended, std::memory_order_relaxed);
 }
 
+void SliceWorker::start() {
+  const std::lock_guard lock(mutex_);
+  if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
+}
+
 void SliceWorker::launch(std::uint32_t slice) {
+  start();
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(slice);
     note_attended();
-    if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
   }
   changed_.notify_all();
 }
@@ -72,7 +77,7 @@ void SliceWorker::thread_main() {
     if (queue_.empty()) return;
     const std::uint32_t slice = queue_.front();
     state_.fetch_or(running, std::memory_order_relaxed);  // the queue has kept `run` out
-    queue_.pop_front();
+    queue_.erase(queue_.begin());
     note_attended();
     lock.unlock();
     run_slice_(slice);

@@ -10,11 +10,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace ringkernel {
 
@@ -22,11 +22,17 @@ class SliceWorker {
  public:
   /// `run_slice` is called with the slice's number, by one thread at a time.
   explicit SliceWorker(std::function<void(std::uint32_t)> run_slice)
-      : run_slice_(std::move(run_slice)) {}
+      : run_slice_(std::move(run_slice)) {
+    queue_.reserve(queue_usual);
+  }
   SliceWorker(const SliceWorker&) = delete;
   SliceWorker& operator=(const SliceWorker&) = delete;
   ~SliceWorker();
 
+  /// Starts the thread, which the first `launch` does otherwise.
+  void start();
+  /// Where it throws nothing has happened; with its thread started, and few slices waiting, it does
+  /// not.
   void launch(std::uint32_t slice);
   /// Runs a slice on this thread. False if one is running or waiting to run, or while somebody is
   /// in `wait`. Two atomic operations where nobody waits.
@@ -39,6 +45,8 @@ class SliceWorker {
   static constexpr std::uint32_t running = 1;
   /// Something is queued, or somebody waits: no `run`, and who ends a slice takes the mutex.
   static constexpr std::uint32_t attended = 2;
+  /// Slices that wait at most, where one is launched when the one before it is about to end.
+  static constexpr std::size_t queue_usual = 16;
 
   [[nodiscard]] bool is_running() const noexcept {
     // acquire: what the slice wrote; pairs with the releases in end()
@@ -57,7 +65,7 @@ class SliceWorker {
   std::atomic<std::uint32_t> state_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::uint32_t> queue_;  // guarded by mutex_, as are the following
+  std::vector<std::uint32_t> queue_;  // short; guarded by mutex_, as are the following
   bool closing_ = false;
   int waiters_ = 0;
   std::thread thread_;  // started by the first launch

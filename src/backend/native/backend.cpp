@@ -77,6 +77,9 @@ class Executor {
     for (uint32_t group = 1; group < work_groups; ++group)
       others_.push_back(std::make_unique<SliceWorker>(
           [this, group](uint32_t slice) { run_group(slice, group); }));
+    // No caller ever runs slices of several work-groups: what their threads need is taken now.
+    for (const auto& other : others_) other->start();
+    if (!others_.empty()) worker_.start();
   }
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -221,7 +224,9 @@ int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, u
 
 int32_t copies_wait(rk_device* device, uint64_t ticket, uint64_t timeout_ns) {
   if (self(device)->copies && self(device)->copies->wait(ticket, timeout_ns)) return 0;
-  return backend::fail(Errc::execution_timeout, "copies have not ended in time");
+  return backend::guarded([]() -> Result<void> {
+    return Error(Errc::execution_timeout, "copies have not ended in time");
+  });
 }
 
 void close(rk_device* device) { delete self(device); }
@@ -258,12 +263,14 @@ int32_t slice_run(rk_executor* executor, uint32_t slice) {
 
 int32_t slice_wait(rk_executor* executor, uint64_t timeout_ns) {
   if (self(executor)->wait(timeout_ns)) return 0;
-  return backend::fail(Errc::execution_timeout, "a slice did not return in time");
+  return backend::guarded([]() -> Result<void> {
+    return Error(Errc::execution_timeout, "a slice did not return in time");
+  });
 }
 
 int32_t slice_error(rk_executor*) { return 0; }
 
-const char* last_detail() { return backend::last_detail_text().c_str(); }
+const char* last_detail() { return backend::last_detail_text(); }
 
 constexpr rk_backend table = {
     .abi_version = RK_BACKEND_ABI_VERSION,

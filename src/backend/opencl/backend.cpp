@@ -143,7 +143,7 @@ int32_t slice_error(rk_executor* executor) {
   return guarded([&] { return object(executor).error(); });
 }
 
-const char* last_detail() { return backend::last_detail_text().c_str(); }
+const char* last_detail() { return backend::last_detail_text(); }
 
 constexpr rk_backend table = {
     .abi_version = RK_BACKEND_ABI_VERSION,

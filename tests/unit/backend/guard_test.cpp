@@ -18,7 +18,7 @@ TEST(Guard, ReturnsZeroForSuccess) {
 TEST(Guard, KeepsTheDetailOfAnError) {
   EXPECT_EQ(guarded([]() -> Result<void> { return Error(Errc::busy, "slice 7"); }),
             status_of(Errc::busy));
-  EXPECT_EQ(last_detail_text(), "slice 7");
+  EXPECT_STREQ(last_detail_text(), "slice 7");
 }
 
 TEST(Guard, TurnsExceptionsIntoStatuses) {
@@ -26,17 +26,17 @@ TEST(Guard, TurnsExceptionsIntoStatuses) {
             status_of(Errc::allocation_failure));
   EXPECT_EQ(guarded([]() -> Result<void> { throw std::runtime_error("out of luck"); }),
             status_of(Errc::internal));
-  EXPECT_EQ(last_detail_text(), "out of luck");
+  EXPECT_STREQ(last_detail_text(), "out of luck");
   EXPECT_EQ(guarded([]() -> Result<void> { throw 7; }), status_of(Errc::internal));
 }
 
 TEST(Guard, KeepsTheDetailsOfThreadsApart) {
   fail(Errc::busy, "of the first thread");
   std::thread([] {
-    EXPECT_EQ(last_detail_text(), "");
+    EXPECT_STREQ(last_detail_text(), "");
     fail(Errc::busy, "of the second thread");
   }).join();
-  EXPECT_EQ(last_detail_text(), "of the first thread");
+  EXPECT_STREQ(last_detail_text(), "of the first thread");
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+/// Where std::bad_alloc ends: at the edge of the public interface it becomes E6004; below, where
+/// nobody can be told, what was to be done is left for later.
+///
+/// Threading: any thread.
+/// Errors: none of this needs memory.
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "ringkernel/result.hpp"
+
+namespace ringkernel {
+
+/// E6004, without a text of its own.
+[[nodiscard]] inline Error no_memory() noexcept {
+  return Error(make_error_code(Errc::allocation_failure));
+}
+
+/// What `body` gives, a Result. Every public function that has one is inside this.
+template <class Body>
+std::invoke_result_t<Body&> or_no_memory(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
+}
+
+/// False: there was no memory. `body` leaves everything such that it can be tried again, or left.
+template <class Body>
+bool with_memory(Body&& body) noexcept {
+  try {
+    body();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+/// A copy, or the code alone.
+[[nodiscard]] inline Error copy_of(const Error& error) noexcept {
+  Error copy(error.code);
+  copy.message = error.message;
+  (void)with_memory([&] { copy.detail = error.detail; });
+  return copy;
+}
+
+[[nodiscard]] inline Result<void> copy_of(const Result<void>& result) noexcept {
+  return result ? Result<void>() : Result<void>(copy_of(result.error()));
+}
+
+}  // namespace ringkernel
