@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <string>
 #include <system_error>
 
+#include "foundation/scope_guard.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/process.hpp"
 
@@ -83,6 +85,11 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   };
   File file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file) return give_up();
+  fs::path own = folder;
+  ScopeGuard leaving([&]() noexcept {  // also where there is no memory
+    unlink(path.c_str());
+    rmdir(folder.c_str());  // if nothing else is there
+  });
   void* memory = MAP_FAILED;
   if (ftruncate(file.get(), sizeof(CountersFile)) == 0 &&
       fill_hole(file.get(), 0, offsetof(CountersFile, errors)))
@@ -101,14 +108,20 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   counters.period_ns = static_cast<std::uint64_t>(period.count());
   // release: all of the above; pairs with the acquire in CountersReader::open
   std::atomic_ref(counters.version).store(file_version, std::memory_order_release);
-  return std::unique_ptr<CountersWriter>(
-      new CountersWriter(std::move(path), std::move(file), &counters));
+  std::unique_ptr<CountersWriter> writer(new (std::nothrow) CountersWriter(
+      std::move(path), std::move(own), std::move(file), &counters));
+  if (writer == nullptr) {
+    munmap(memory, sizeof(CountersFile));
+    throw std::bad_alloc();
+  }
+  leaving.dismiss();
+  return writer;
 }
 
 CountersWriter::~CountersWriter() {
   const std::lock_guard lock(folder_mutex);
   unlink(path_.c_str());
-  rmdir(path_.parent_path().c_str());  // if it was the last one
+  rmdir(folder_.c_str());  // if it was the last one
   munmap(counters_, sizeof(CountersFile));
 }
 

@@ -60,14 +60,19 @@ class CountersWriter {
   void beat(std::uint64_t missing);
 
  private:
-  CountersWriter(std::filesystem::path path, File file, CountersFile* counters) noexcept
-      : path_(std::move(path)), file_(std::move(file)), counters_(counters) {}
+  CountersWriter(std::filesystem::path path, std::filesystem::path folder, File file,
+                 CountersFile* counters) noexcept
+      : path_(std::move(path)),
+        folder_(std::move(folder)),
+        file_(std::move(file)),
+        counters_(counters) {}
 
   /// Whether there is memory for a place of an array, of which `used` have some.
   template <class Item>
   [[nodiscard]] bool has_memory(const Item* array, std::uint64_t used, std::uint32_t place) const;
 
   const std::filesystem::path path_;
+  const std::filesystem::path folder_;
   const File file_;
   CountersFile* const counters_;  // mapped
 };

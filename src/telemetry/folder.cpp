@@ -1,5 +1,6 @@
 #include "telemetry/folder.hpp"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,12 +85,28 @@ std::optional<DeadFile> dead_file(const fs::path& path, std::uint64_t now_ns) {
   return DeadFile{path, std::chrono::nanoseconds(age_ns)};
 }
 
-/// As far as they can be listed; what goes meanwhile is not there.
+/// As far as they can be listed; what goes meanwhile is not there. Not with fs::directory_iterator:
+/// its `increment` is noexcept and needs memory.
 std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
+  struct Close {
+    void operator()(DIR* open) const noexcept { closedir(open); }
+  };
   std::vector<fs::path> entries;
-  for (fs::directory_iterator next(folder, error), end; !error && next != end;
-       next.increment(error))
-    entries.push_back(next->path());
+  const std::unique_ptr<DIR, Close> open(opendir(folder.c_str()));
+  const auto fail = [&] { error.assign(errno, std::generic_category()); };
+  if (open == nullptr) {
+    if (errno == ENOMEM) throw std::bad_alloc();
+    fail();
+    return entries;
+  }
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = readdir(open.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") entries.push_back(folder / name);
+  }
+  if (errno != 0) fail();
   return entries;
 }
 std::vector<fs::path> entries_of(const fs::path& folder) {
