@@ -11,6 +11,9 @@ namespace ringkernel::opencl {
 
 namespace {
 
+/// Slices that a driver has not reported as ended, of an executor that launches one by one.
+constexpr std::size_t running_usual = 16;
+
 template <class Value>
 Result<void> set_argument(cl_kernel kernel, cl_uint index, Value value) {
   return check("clSetKernelArg", cl().clSetKernelArg(kernel, index, sizeof value, &value));
@@ -31,6 +34,8 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::st
   std::unique_ptr<Executor> executor(new Executor(device, executor_offset, work_groups,
                                                   std::move(workspaces), std::move(queue),
                                                   std::move(kernel)));
+  executor->running_.reserve(running_usual);
+  device.residency().reserve();
   RK_TRY_VOID(executor->warm_up());
   device.keep_program(program);
   RK_TRY_VOID(device.set_arena_argument(executor->kernel_.get(), 0));
@@ -103,8 +108,9 @@ Result<void> Executor::launch(uint32_t slice) {
     return Error(Errc::busy, "another program has not left yet");
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, slice));
   const auto alone = lock_queue();
+  if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size());
   RK_TRY(event, enqueue_groups(queue(), kernel_.get(), work_groups_));
-  running_.push_back(std::move(event));
+  running_.push_back(std::move(event));  // it has room: a slice that nobody knew of would be worse
   return flush(queue());
 }
 
@@ -186,7 +192,7 @@ void Executor::reap_locked() {
     const cl_int status = event_status(running_.front().get());
     if (status > CL_COMPLETE) return;
     keep_failure(status);
-    running_.pop_front();
+    running_.erase(running_.begin());
   }
 }
 

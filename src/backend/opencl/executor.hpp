@@ -12,11 +12,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/device.hpp"
@@ -68,8 +68,8 @@ class Executor final : private Residency::Member {
   Buffer workspaces_;
   Queue queue_;
   Kernel kernel_;
-  std::mutex mutex_;           // guards the kernel's arguments, the queue and running_
-  std::deque<Event> running_;  // launched and not seen to have returned, oldest first
+  std::mutex mutex_;            // guards the kernel's arguments, the queue and running_
+  std::vector<Event> running_;  // launched and not seen to have returned, oldest first; a few
   std::atomic<cl_int> failure_ = CL_SUCCESS;  // status of the first failed slice
   std::atomic<bool> was_refused_ = false;     // it did not run; set by the worker
   // Present if the queue is immediate; kernel and queue are its own from the first launch on.

@@ -29,6 +29,12 @@ bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work
   return true;
 }
 
+void Residency::reserve() {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t residents_usual = 64;  // no CPU keeps so many, and others need no count
+  residents_.reserve(residents_usual);
+}
+
 void Residency::withdraw(const Member& member) {
   const std::lock_guard lock(mutex_);
   std::erase_if(residents_, [&](const Resident& resident) { return resident.member == &member; });

@@ -9,8 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
+#include <vector>
 
 namespace ringkernel::opencl {
 
@@ -36,6 +36,8 @@ class Residency {
   /// might take the unit that is needed to tell them.
   [[nodiscard]] bool try_launch(Member& member, std::uint32_t slice, std::size_t work_groups,
                                 std::size_t limit);
+  /// Room for as many as are ever resident at once: launches need no memory then.
+  void reserve();
   /// Its slices have returned, or it will launch no more.
   void withdraw(const Member& member);
 
@@ -48,7 +50,7 @@ class Residency {
   };
 
   std::mutex mutex_;
-  std::deque<Resident> residents_;  // those resident longest first
+  std::vector<Resident> residents_;  // those resident longest first
 };
 
 }  // namespace ringkernel::opencl
