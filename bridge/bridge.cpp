@@ -1,12 +1,12 @@
 #include "bridge/bridge.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <utility>
 
+#include "bridge/late.hpp"
 #include "foundation/assert.hpp"
+#include "foundation/memory_error.hpp"
 
 namespace ringkernel::bridge {
 namespace {
@@ -14,25 +14,45 @@ namespace {
 /// Longest sleep of a loop that nobody needs: as good as for ever, and no sum with the clock
 /// overflows.
 constexpr std::uint64_t sleep_ns_max = 3600ull * 1'000'000'000;
+/// Between two tries of what could not be done for lack of memory.
+constexpr std::uint64_t late_pause_ns = 1'000'000;
 
 }  // namespace
 
-Bridge::Bridge(const Clock& clock, const IdleLimits& idle) : clock_(clock), idle_(idle) {
-  // An io_context opens its descriptors for its first timer. Here, and not at the first sleep: a
-  // runtime has all of them from the beginning, and a lack of them fails where it is opened.
-  const boost::asio::steady_timer first(io_context_);
+void WatchList::push(std::unique_ptr<Watch> watch) noexcept {
+  watch->next_ = std::move(first_);
+  first_ = std::move(watch);
 }
+
+std::size_t WatchList::poll(std::uint64_t now_ns) noexcept {
+  std::size_t over = 0;
+  for (std::unique_ptr<Watch>* next = &first_; *next != nullptr;) {
+    bool is_over = false;
+    (void)with_memory([&] { is_over = (*next)->poll(now_ns); });
+    if (is_over) {
+      *next = std::move((*next)->next_);
+      ++over;
+    } else {
+      next = &(*next)->next_;
+    }
+  }
+  return over;
+}
+
+Bridge::Bridge(const Clock& clock, const IdleLimits& idle) : clock_(clock), idle_(idle) {}
 
 Bridge::~Bridge() { stop(); }
 
 void Bridge::start() {
+  Late::add(*this);
   thread_ = std::thread([this] { loop(); });
 }
 
-void Bridge::stop() {
+void Bridge::stop() noexcept {
   stopping_.store(true, std::memory_order_release);  // pairs with loop
-  boost::asio::post(io_context_, [] {});
+  io_context_.stop();
   if (thread_.joinable()) thread_.join();
+  Late::remove(*this);
   (void)poll_watches();  // what was watched while the loop ended
   const std::lock_guard lock(duty_mutex_);
   served_.clear();  // whoever still calls serve_channels finds nothing
@@ -55,7 +75,7 @@ void Bridge::add(std::shared_ptr<Channel> channel) {
   RK_ASSERT(false, "the channel's executor was not added");
 }
 
-void Bridge::remove(const Channel& channel) {
+void Bridge::remove(const Channel& channel) noexcept {
   std::shared_ptr<Channel> last;  // goes after the lock
   const std::lock_guard lock(duty_mutex_);
   for (Served& served : served_) {
@@ -65,15 +85,15 @@ void Bridge::remove(const Channel& channel) {
   }
 }
 
-void Bridge::remove(const Executor& executor) {
+void Bridge::remove(const Executor& executor) noexcept {
   const std::lock_guard lock(duty_mutex_);
   std::erase_if(served_, [&](const Served& served) { return served.executor == &executor; });
 }
 
-void Bridge::watch(std::unique_ptr<Watch> watch) {
+void Bridge::watch(std::unique_ptr<Watch> watch) noexcept {
   {
     const std::lock_guard lock(watch_mutex_);
-    watches_.push_back(std::move(watch));
+    watches_.push(std::move(watch));
   }
   full_fence();  // pairs with the fence in sleep
   nudge();
@@ -104,18 +124,15 @@ std::size_t Bridge::serve_channels(Drain drain) {
   return work;
 }
 
-std::size_t Bridge::poll_watches() {
+std::size_t Bridge::poll_watches() noexcept {
   const std::unique_lock lock(watch_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return 0;
-  const std::uint64_t now_ns = clock_.now_ns();
-  return std::erase_if(watches_,
-                       [&](const std::unique_ptr<Watch>& watch) { return watch->poll(now_ns); });
+  return lock.owns_lock() ? watches_.poll(clock_.now_ns()) : 0;
 }
 
 void Bridge::nudge() noexcept {
   // relaxed: ordered by the caller's full fence and the one in sleep
   if (!asleep_.load(std::memory_order_relaxed)) return;
-  if (asleep_.exchange(false)) boost::asio::post(io_context_, [] {});
+  if (asleep_.exchange(false)) io_context_.stop();  // until the loop restarts it
 }
 
 std::uint64_t Bridge::needed_at_ns() const {
@@ -123,6 +140,7 @@ std::uint64_t Bridge::needed_at_ns() const {
     const std::lock_guard lock(watch_mutex_);
     if (!watches_.empty()) return 0;
   }
+  if (Late::is_any()) return clock_.now_ns() + late_pause_ns;
   std::uint64_t earliest_ns = no_deadline;
   const std::lock_guard lock(duty_mutex_);
   for (const Served& served : served_) {
@@ -137,9 +155,10 @@ std::uint64_t Bridge::needed_at_ns() const {
 
 void Bridge::loop() {
   while (!stopping_.load(std::memory_order_acquire)) {  // pairs with stop
-    std::size_t work = do_work();
-    work += io_context_.poll();
-    io_context_.restart();
+    std::size_t work = 0;
+    // Without memory the loop goes on: what could not be done is done in a later turn.
+    (void)with_memory([&] { work = do_work(); });
+    if (Late::is_any()) work += Late::try_all();
     if (work != 0) {
       idle_.reset();
       continue;
@@ -150,7 +169,7 @@ void Bridge::loop() {
 }
 
 void Bridge::sleep(std::uint64_t sleep_ns) {
-  boost::asio::steady_timer timer(io_context_);
+  io_context_.restart();
   asleep_.store(true);
   full_fence();  // pairs with the fence before nudge: either it sees "asleep" or we see its need
   const std::uint64_t needed_ns = needed_at_ns();
@@ -158,13 +177,10 @@ void Bridge::sleep(std::uint64_t sleep_ns) {
     const std::uint64_t now_ns = clock_.now_ns();
     sleep_ns = needed_ns > now_ns ? std::min(needed_ns - now_ns, sleep_ns_max) : 0;
   }
-  if (!stopping_.load(std::memory_order_acquire)) {  // pairs with stop
-    timer.expires_after(std::chrono::nanoseconds(sleep_ns));
-    timer.async_wait([](const boost::system::error_code&) {});
-    io_context_.run_one();
-  }
+  // `stop` stops it, too, at whatever moment.
+  if (!stopping_.load(std::memory_order_acquire) && sleep_ns != 0)  // pairs with stop
+    (void)io_context_.run_one_for(std::chrono::nanoseconds(sleep_ns));
   if (!asleep_.exchange(false)) idle_.reset();  // nudged, not timed out
-  io_context_.restart();
 }
 
 }  // namespace ringkernel::bridge

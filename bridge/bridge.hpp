@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <memory>
@@ -25,8 +26,25 @@ namespace ringkernel::bridge {
 class Watch {
  public:
   virtual ~Watch() = default;
-  /// One look; must not block. May call `Bridge::remove`. True when it is over.
+  /// One look; must not block. May call `Bridge::remove`. True when it is over. Where it throws
+  /// std::bad_alloc it is looked at again.
   virtual bool poll(std::uint64_t now_ns) = 0;
+
+ private:
+  friend class WatchList;
+  std::unique_ptr<Watch> next_;
+};
+
+/// Watches one behind the other. Needs no memory.
+class WatchList {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  void push(std::unique_ptr<Watch> watch) noexcept;
+  /// Looks at each. Returns how many are over, and gone.
+  std::size_t poll(std::uint64_t now_ns) noexcept;
+
+ private:
+  std::unique_ptr<Watch> first_;
 };
 
 class Bridge final : public Nudge {
@@ -39,15 +57,16 @@ class Bridge final : public Nudge {
   /// Starts the loop on a thread of its own. Without it the owner calls `do_work`.
   void start();
   /// Ends the loop and forgets what it served: a duty cycle finds no channel then. Idempotent.
-  void stop();
+  void stop() noexcept;
 
+  // These two change nothing where they throw std::bad_alloc.
   void add(Executor& executor);
   void add(std::shared_ptr<Channel> channel);
-  void remove(const Channel& channel);
+  void remove(const Channel& channel) noexcept;
   /// The channels are removed already. When this returns nobody looks at the executor any more.
-  void remove(const Executor& executor);
+  void remove(const Executor& executor) noexcept;
   /// Also after `stop`: then it is polled to its end before this returns.
-  void watch(std::unique_ptr<Watch> watch);
+  void watch(std::unique_ptr<Watch> watch) noexcept;
 
   /// One duty cycle: outputs, queues, deadlines, slices that ended with work left, watches. Returns
   /// how much it did; 0 = idle. Never blocks.
@@ -67,7 +86,7 @@ class Bridge final : public Nudge {
     std::vector<std::shared_ptr<Channel>> channels;  // by kernel index
   };
 
-  std::size_t poll_watches();
+  std::size_t poll_watches() noexcept;
   void loop();
   /// When the loop has work: 0 = it has already, no_deadline = when it is nudged.
   [[nodiscard]] std::uint64_t needed_at_ns() const;
@@ -75,7 +94,10 @@ class Bridge final : public Nudge {
 
   const Clock& clock_;
   IdleStrategy idle_;
-  boost::asio::io_context io_context_;
+  /// Runs nothing: the loop sleeps in it, because to end that needs no memory.
+  boost::asio::io_context io_context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+      io_context_.get_executor()};
   std::thread thread_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> asleep_{false};
@@ -84,7 +106,7 @@ class Bridge final : public Nudge {
   std::vector<Served> served_;
 
   mutable std::mutex watch_mutex_;  // taken before duty_mutex_, never after
-  std::vector<std::unique_ptr<Watch>> watches_;
+  WatchList watches_;
 };
 
 }  // namespace ringkernel::bridge

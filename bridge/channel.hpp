@@ -17,88 +17,32 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/circular_buffer.hpp>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "bridge/channel_types.hpp"
 #include "bridge/clock.hpp"
 #include "bridge/counting.hpp"
 #include "bridge/executor.hpp"
 #include "bridge/holds.hpp"
 #include "bridge/latencies.hpp"
 #include "bridge/pending.hpp"
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "foundation/trace_log.hpp"
 #include "ring/consumer.hpp"
 #include "ring/producer.hpp"
 
 namespace ringkernel::bridge {
-
-/// The numbers of a record header, and how the message wants to be treated on the host.
-struct Envelope {
-  std::uint32_t payload_bytes = 0;
-  std::uint32_t command_offset = 0;
-  std::uint32_t prefix_offset = 0;
-  std::uint32_t prefix_bytes = 0;
-  std::uint32_t reply_bytes = 0;
-  std::int32_t priority = 0;  ///< higher first, among what is still queued on the host
-  std::uint64_t deadline_ns = no_deadline;
-  std::uint64_t waits_since_ns = 0;  ///< when it first found no room; 0: this is the first try
-  bool assisted = false;  ///< Receiver::completion: the sender is about to call `Channel::assist`
-  /// What must stay in place until the device is done with the message; may be null. The channel's
-  /// from the moment that the payload is written, or given to `submit_later`.
-  Hold* hold = nullptr;
-
-  void release_hold() const noexcept {
-    if (hold != nullptr) hold->release();
-  }
-};
-
-/// Messages that one publication covers at most (Channel::submit_batch).
-inline constexpr std::size_t batch_max = 64;
-
-/// What happens to a message for which there is no room.
-enum class Policy : std::uint8_t { block, reject, drop_oldest, drop_newest };
-
-struct ChannelLimits {
-  std::uint32_t in_flight_max = 1024;  ///< accepted and not yet taken by their receiver
-  std::uint32_t queue_max = 256;       ///< of these, waiting on the host for ring space
-  Policy policy = Policy::block;
-  std::uint64_t spin_ns = 50'000;  ///< how long a waiting thread polls before it sleeps
-  std::uint32_t sample_every = 0;  ///< messages for one whose way is timed; 0: no time is taken
-  TraceLog* trace = nullptr;       ///< is told of these; nullptr: nobody is
-  std::string name = {};           ///< of the kernel, there
-};
-
-/// Counters of the host side, all monotonic.
-struct ChannelCounters {
-  std::uint64_t accepted = 0;
-  std::uint64_t replied = 0;  ///< outcomes that carry a reply
-  std::uint64_t failed = 0;   ///< outcomes that carry an error, all kinds
-  std::uint64_t late = 0;     ///< replies to messages that had their outcome already
-  std::uint64_t dropped = 0;  ///< by policy
-  std::uint64_t expired = 0;  ///< by deadline
-  std::uint64_t cancelled = 0;
-};
-
-/// Wakes the bridge thread; implemented by Bridge.
-class Nudge {
- public:
-  virtual void nudge() noexcept = 0;
-
- protected:
-  ~Nudge() = default;
-};
-
-/// An asynchronous send that found no room: it enters when there is some. Called with the id, or
-/// with the error that ended the wait.
-using Admission = std::function<void(Result<MessageId>)>;
 
 class Channel {
  public:
@@ -135,9 +79,9 @@ class Channel {
   /// a ticket for `withdraw`.
   std::uint64_t submit_later(const Envelope& envelope, Receiver receiver, Completion* completion,
                              MessageBuffer payload, Admission admission,
-                             std::uint64_t patience_ns = no_deadline);
+                             std::uint64_t patience_ns = no_deadline) noexcept;
   /// Takes a queued submission back. False if it has been admitted or ended meanwhile.
-  bool withdraw(std::uint64_t ticket);
+  bool withdraw(std::uint64_t ticket) noexcept;
 
   /// Whether assisting has paid lately. While it has not, most submissions are left to others.
   [[nodiscard]] bool assist_pays() noexcept;
@@ -146,9 +90,11 @@ class Channel {
   /// sleep until the bridge thread wakes it, which costs more than the whole round trip.
   /// `submitted_ns`: when the submission began, which may have run the op on this thread.
   void assist(MessageId id, std::uint64_t submitted_ns);
+  /// Leaves a message submitted as assisted to the bridge thread: nobody polls for it.
+  void leave_to_bridge(MessageId id) noexcept;
 
   /// Ends a message without its reply: operation_aborted. False if it has its outcome.
-  bool cancel(MessageId id);
+  bool cancel(MessageId id) noexcept;
 
   // --- receiving ------------------------------------------------------------------------------
 
@@ -174,12 +120,12 @@ class Channel {
   std::uint32_t set_state(std::uint32_t state);
 
   /// No message is accepted from here on; waiting submissions end with `reason`. Idempotent.
-  void close(const Error& reason);
+  void close(const Error& reason) noexcept;
   /// Every message still in flight ends with `reason`, receivers that find the mailbox empty too.
-  void fail_all(const Error& reason);
+  void fail_all(const Error& reason) noexcept;
   /// Lets go of the rings for good: after `close`, when the device obeys that the kernel is absent,
   /// or is lost. False while another thread is inside one of them: try again.
-  [[nodiscard]] bool try_retire();
+  [[nodiscard]] bool try_retire() noexcept;
   /// After `try_retire`, when the device obeys that the kernel is absent: nothing that messages
   /// hold will be touched any more.
   void release_holds() noexcept { holds_.release_all(); }
@@ -187,11 +133,11 @@ class Channel {
   // --- duty cycle (bridge thread, or a waiting thread) ----------------------------------------
 
   /// Delivers what lies in the output ring. nullopt: somebody else is at it.
-  std::optional<std::size_t> try_drain();
+  std::optional<std::size_t> try_drain() noexcept;
   /// Moves queued messages into the ring, expires deadlines, notices a broken kernel. For those who
   /// keep the kernel from being retired meanwhile: they serve its bridge, lead, or end it
   /// themselves.
-  std::size_t do_chores(std::uint64_t now_ns);
+  std::size_t do_chores(std::uint64_t now_ns) noexcept;
   /// Whether anything waits that only the bridge thread will do.
   [[nodiscard]] bool needs_bridge() const noexcept;
   /// When something expires at the earliest that only the bridge thread may notice.
@@ -228,19 +174,21 @@ class Channel {
     Envelope envelope;
     MessageBuffer payload;
   };
+  using Bucket = std::list<Queued>;
+  using Buckets = std::map<std::int32_t, Bucket, std::greater<>>;
   /// A message that waits for a slot and a place in the queue.
   struct Waiting {
     std::uint64_t ticket;
-    Envelope envelope;
     Receiver receiver;
     Completion* completion;
-    MessageBuffer payload;
+    Bucket message;  // itself, ready to go into the queue; with the id that it got there, if it did
     Admission admission;
     Stamp stamp;
     std::uint64_t patience_ns;  // until then it waits for room
 
+    [[nodiscard]] const Envelope& envelope() const noexcept { return message.front().envelope; }
     [[nodiscard]] std::uint64_t leaves_ns() const noexcept {
-      return std::min(envelope.deadline_ns, patience_ns);
+      return std::min(envelope().deadline_ns, patience_ns);
     }
   };
   struct WaitingReceiver {
@@ -260,21 +208,28 @@ class Channel {
     std::array<MessageId, batch_max> ids;
     std::size_t count = 0;
   };
-  /// Outcomes to hand over once the send lock is free.
-  using Ended = std::vector<std::pair<MessageId, Error>>;
+  /// Messages whose outcomes are to be handed over once the send lock is free: overdue, or dropped.
+  struct Ended {
+    std::array<MessageId, 16> ids;
+    std::size_t count = 0;
+    bool dropped = false;
+
+    [[nodiscard]] bool full() const noexcept { return count == ids.size(); }
+  };
 
   // channel_send.cpp; the send lock is held by the caller of those marked (send)
   Result<rk_record_header*> claim_record(const Envelope& envelope);  // (send)
   void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
-                     bool timed);                                                     // (send)
-  void publish_records() noexcept;                                                    // (send)
-  Result<void> make_room(Ended& ended, std::int32_t priority);                        // (send)
-  void enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload);        // (send)
-  std::size_t flush(std::uint64_t now_ns, Ended& ended);                              // (send)
-  std::size_t admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted);  // (send)
-  bool drop_oldest(Ended& ended, std::int32_t priority);                              // (send)
+                     bool timed);                                    // (send)
+  void publish_records() noexcept;                                   // (send)
+  Result<void> make_room(Ended& ended, std::int32_t priority);       // (send)
+  void enqueue(MessageId id, Bucket& message, Bucket& to) noexcept;  // (send)
+  void drop_empty_bucket(std::int32_t priority) noexcept;            // (send)
+  std::size_t flush(std::uint64_t now_ns, Ended& ended) noexcept;    // (send)
+  std::size_t admit(std::list<Waiting>& admitted) noexcept;          // (send)
+  bool drop_oldest(Ended& ended, std::int32_t priority) noexcept;    // (send)
   [[nodiscard]] std::string why_no_room(bool slots_are_taken) const;
-  Error waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns);
+  Error waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns) noexcept;
   /// For the next message; `now_ns` is coarse. With (send) held.
   Stamp stamp(Sampler& sampler, std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {
     const std::uint64_t at_ns = sampler.next(now_ns) ? std::max(clock_.sample_ns(), since_ns) : 0;
@@ -289,24 +244,28 @@ class Channel {
   /// A full fence: what it published comes before what it reads next.
   bool must_launch(Executor::Wake how) noexcept;  // (send)
   void after_submit(Executor::Wake how, bool launch, bool deadline_lowered) noexcept;
-  void finish_ended(Ended& ended);
+  void finish_ended(const Ended& ended) noexcept;
 
   // channel_receive.cpp; the consume lock is held by the caller of those marked (consume)
-  std::size_t drain();                                               // (consume)
-  void deliver(const rk_record_header& header, Arrivals& arrivals);  // (consume)
-  void put_in_mailbox(Arrivals& arrivals);
+  std::size_t drain() noexcept;                                               // (consume)
+  void deliver(const rk_record_header& header, Arrivals& arrivals) noexcept;  // (consume)
+  void put_in_mailbox(Arrivals& arrivals) noexcept;
   void lead(MessageId id, Timeout& timeout);  // (consume)
   bool hand_over();  // true: the executor has had this core for a while, where it needed it
   void try_chores();
   void note_reply(Slot& slot, const rk_record_header& reply) noexcept;  // (consume)
   void note_receipt(const Slot& slot) noexcept;
-  void settle(Slot& slot, bool asleep);
-  void end(MessageId id, const Error& error);
-  void to_mailbox(std::span<const MessageId> ids);
+  void settle(Slot& slot, bool asleep) noexcept;
+  void end(MessageId id, error_code error, std::string_view detail) noexcept;
+  /// Those that `wanted(slot)` takes, in the order in which they were accepted, or in any where
+  /// there is no memory to find it out.
+  template <class Wanted>
+  void end_armed(Wanted&& wanted, error_code error, std::string_view detail) noexcept;
+  void to_mailbox(std::span<const MessageId> ids) noexcept;
   std::optional<MessageId> pop_mailbox();
   /// Waits for mailbox outcomes and takes as many as there are, at most `ids.size()`.
   Result<std::size_t> await_mailbox(std::span<MessageId> ids, Timeout timeout);
-  static Outcome no_message(const Error& reason);
+  static Outcome no_message(Error reason) noexcept;
   Outcome take(MessageId id);
   template <class Slots>
   Outcome take(MessageId id, Slots& slots) {
@@ -320,7 +279,7 @@ class Channel {
 
   // channel_chores.cpp
   void room_made() noexcept;
-  void expire(std::uint64_t now_ns);
+  void expire(std::uint64_t now_ns) noexcept;
   void check_device();
   bool lower_next_deadline(std::uint64_t deadline_ns) noexcept;
   void nudge_if_needed(bool deadline_lowered) noexcept;
@@ -340,7 +299,7 @@ class Channel {
   alignas(64) std::mutex send_mutex_;
   Producer producer_;
   Sampler sampler_;
-  std::map<std::int32_t, std::deque<Queued>, std::greater<>> queue_;
+  Buckets queue_;
   std::list<Waiting> waiting_;
   std::uint64_t next_ticket_ = 1;
   bool closed_ = false;
@@ -356,8 +315,8 @@ class Channel {
 
   alignas(64) mutable std::mutex mailbox_mutex_;
   std::condition_variable mailbox_changed_;
-  std::deque<MessageId> mailbox_;
-  std::deque<WaitingReceiver> receivers_;
+  boost::circular_buffer<MessageId> mailbox_;  // with room for all that can be in flight
+  std::list<WaitingReceiver> receivers_;
   std::uint64_t next_receiver_ = 1;
   bool mailbox_closed_ = false;
   Error mailbox_close_reason_;
@@ -381,13 +340,22 @@ template <class Write>
 Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
                                   Completion* completion, Executor::Wake how, Write&& write) {
   Ended ended;
+  const ScopeGuard finishing([&]() noexcept {  // behind the lock, also where something throws
+    if (ended.count != 0) finish_ended(ended);
+  });
   std::optional<MessageId> id;
   bool deadline_lowered = false;
   bool launch = false;
   {
     const std::lock_guard lock(send_mutex_);
     RK_TRY(header, claim_record(envelope));
-    if (header == nullptr) RK_TRY_VOID(make_room(ended, envelope.priority));
+    Bucket queued;
+    Bucket* bucket = nullptr;
+    if (header == nullptr) {
+      RK_TRY_VOID(make_room(ended, envelope.priority));
+      queued.push_back({0, envelope, MessageBuffer(envelope.payload_bytes)});
+      bucket = &queue_[envelope.priority];  // nothing throws behind it
+    }
     const Stamp now = stamp(sampler_, coarse_ns(), envelope.waits_since_ns);
     id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now);
     if (!id) {
@@ -399,13 +367,12 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
       publish_records();
     } else {
       deadline_lowered = accept(receiver, envelope);
-      MessageBuffer payload(envelope.payload_bytes);
-      write(payload.data());
-      enqueue(*id, envelope, std::move(payload));
+      write(queued.front().payload.data());
+      enqueue(*id, queued, *bucket);
     }
+    if (bucket != nullptr) drop_empty_bucket(envelope.priority);
     if (id) launch = must_launch(how);
   }
-  finish_ended(ended);
   if (!id) {
     switch (limits_.policy) {
       case Policy::block: return Error(make_error_code(Errc::busy));
@@ -442,9 +409,11 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
     Sampler sampler = sampler_;  // its countdown stays in a register
     for (; accepted < taken; ++accepted) {
       const Result<const Envelope*> envelope = describe(accepted);
-      Result<rk_record_header*> header =
-          envelope ? claim_record(**envelope) : Result<rk_record_header*>(envelope.error());
-      if (!header) result = header.error();
+      Result<rk_record_header*> header = or_no_memory([&]() -> Result<rk_record_header*> {
+        if (!envelope) return envelope.error();
+        return claim_record(**envelope);
+      });
+      if (!header) result = std::move(header).error();
       if (!header || *header == nullptr) break;
       const Stamp now = stamp(sampler, now_ns);
       const MessageId id = pending_.arm(slots[accepted], Receiver::mailbox,
@@ -478,6 +447,17 @@ Result<std::size_t> Channel::receive_some(std::size_t count, Timeout timeout, Gi
   }
   room_made();
   return received;
+}
+
+template <class Wanted>
+void Channel::end_armed(Wanted&& wanted, error_code error, std::string_view detail) noexcept {
+  const bool is_in_order = with_memory([&] {
+    for (const MessageId id : pending_.armed_in_order(wanted)) end(id, error, detail);
+  });
+  if (is_in_order) return;
+  pending_.for_each_armed([&](MessageId id, Slot& slot) {
+    if (wanted(slot)) end(id, error, detail);
+  });
 }
 
 }  // namespace ringkernel::bridge

@@ -6,19 +6,34 @@
 #include "bridge/channel.hpp"
 
 namespace ringkernel::bridge {
+namespace {
 
-std::size_t Channel::do_chores(std::uint64_t now_ns) {
+/// The text, if there is memory for it.
+Error error_of(Errc code, std::string_view detail) noexcept {
+  Error error(make_error_code(code));
+  (void)with_memory([&] { error.detail = detail; });
+  return error;
+}
+
+}  // namespace
+
+std::size_t Channel::do_chores(std::uint64_t now_ns) noexcept {
   std::size_t work = 0;
   if (queued_.load(std::memory_order_relaxed) != 0) {  // a hint: looked at again next time
     Ended ended;
-    std::vector<std::pair<Admission, Result<MessageId>>> admitted;
+    std::list<Waiting> admitted;
     {
       const std::lock_guard lock(send_mutex_);
       work += flush(now_ns, ended);
       work += admit(admitted);
       work += flush(now_ns, ended);
     }
-    for (auto& [admission, result] : admitted) admission(std::move(result));
+    for (Waiting& submission : admitted) {
+      if (submission.message.empty())  // it is in the queue, or further
+        submission.admission(submission.ticket);
+      else
+        submission.admission(waited_in_vain(submission.envelope().deadline_ns, now_ns));
+    }
     finish_ended(ended);
     if (work != 0) {
       executor_.wake(kernel_, Executor::Wake::launch);
@@ -26,14 +41,13 @@ std::size_t Channel::do_chores(std::uint64_t now_ns) {
     }
   }
   if (next_deadline_ns_.load(std::memory_order_relaxed) <= now_ns) expire(now_ns);
-  if (!idle()) check_device();
+  if (!idle()) (void)with_memory([this] { check_device(); });  // or the next time
   return work;
 }
 
-void Channel::expire(std::uint64_t now_ns) {
+void Channel::expire(std::uint64_t now_ns) noexcept {
   next_deadline_ns_.store(no_deadline);  // before the scans: later deadlines lower it again
   bool lowered = false;
-  const Error error(Errc::deadline_exceeded, "while waiting for the reply");
   const auto is_overdue = [&](const Slot& slot) {
     const std::uint64_t deadline_ns = slot.deadline_ns.load(std::memory_order_relaxed);
     if (slot.receiver.load(std::memory_order_relaxed) == Receiver::waiter)
@@ -42,22 +56,22 @@ void Channel::expire(std::uint64_t now_ns) {
     lowered |= lower_next_deadline(deadline_ns);
     return false;
   };
-  for (const MessageId id : pending_.armed_in_order(is_overdue)) end(id, error);
-  std::vector<Completion*> overdue;
+  end_armed(is_overdue, make_error_code(Errc::deadline_exceeded), "while waiting for the reply");
+  std::list<WaitingReceiver> overdue;
   {
     const std::lock_guard lock(mailbox_mutex_);
-    std::erase_if(receivers_, [&](const WaitingReceiver& receiver) {
-      if (receiver.deadline_ns > now_ns) {
-        lowered |= lower_next_deadline(receiver.deadline_ns);
-        return false;
-      }
-      overdue.push_back(receiver.completion);
-      return true;
-    });
+    for (auto next = receivers_.begin(); next != receivers_.end();) {
+      const auto here = next++;
+      if (here->deadline_ns > now_ns)
+        lowered |= lower_next_deadline(here->deadline_ns);
+      else
+        overdue.splice(overdue.end(), receivers_, here);
+    }
     receivers_waiting_.fetch_sub(overdue.size());
   }
-  for (Completion* completion : overdue)
-    completion->complete(no_message(Error(Errc::deadline_exceeded, "no message came in time")));
+  for (const WaitingReceiver& receiver : overdue)
+    receiver.completion->complete(
+        no_message(error_of(Errc::deadline_exceeded, "no message came in time")));
   {
     const std::lock_guard lock(send_mutex_);
     for (const Waiting& submission : waiting_)

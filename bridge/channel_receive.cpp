@@ -49,13 +49,13 @@ std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_
 
 // --- demultiplexer ----------------------------------------------------------------------------
 
-std::optional<std::size_t> Channel::try_drain() {
+std::optional<std::size_t> Channel::try_drain() noexcept {
   const std::unique_lock lock(consume_lock_, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
   return drain();
 }
 
-std::size_t Channel::drain() {
+std::size_t Channel::drain() noexcept {
   if (retired_) return 0;
   std::size_t delivered = 0;
   Arrivals arrivals;
@@ -80,7 +80,7 @@ std::size_t Channel::drain() {
   return delivered;
 }
 
-void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
+void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexcept {
   bool asleep = false;
   holds_.answered(header.correlation_id);
   Slot* const slot =
@@ -99,9 +99,11 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) {
   } else if (sizeof header + header.payload_bytes > header.length) {
     outcome.error = make_error_code(Errc::bad_record);
   } else {
-    outcome.payload = MessageBuffer(header.payload_bytes);
-    std::copy_n(reinterpret_cast<const std::byte*>(&header + 1), header.payload_bytes,
+    outcome.payload = MessageBuffer::try_make(header.payload_bytes);
+    std::copy_n(reinterpret_cast<const std::byte*>(&header + 1), outcome.payload.size(),
                 outcome.payload.data());
+    if (outcome.payload.size() != header.payload_bytes) [[unlikely]]
+      outcome.error = make_error_code(Errc::allocation_failure);
   }
   // relaxed: claim has acquired the slot, and the reply what was stored before its request
   if (slot->entered_ns.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -148,7 +150,7 @@ void Channel::note_receipt(const Slot& slot) noexcept {
   });
 }
 
-void Channel::settle(Slot& slot, bool asleep) {
+void Channel::settle(Slot& slot, bool asleep) noexcept {
   const MessageId id = slot.outcome.id;
   switch (slot.receiver.load(std::memory_order_relaxed)) {  // acquired with the claim
     case Receiver::waiter: pending_.finish(slot, asleep); break;
@@ -163,45 +165,48 @@ void Channel::settle(Slot& slot, bool asleep) {
   }
 }
 
-void Channel::end(MessageId id, const Error& error) {
+void Channel::end(MessageId id, error_code error, std::string_view detail) noexcept {
+  std::string text;  // before the slot is claimed
+  (void)with_memory([&] { text = detail; });
   bool asleep = false;
   Slot* const slot = pending_.claim(id, &asleep);
   if (slot == nullptr) return;
-  if (error == Errc::deadline_exceeded) counters_.expired.fetch_add(1, std::memory_order_relaxed);
-  if (error == Errc::message_dropped) counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-  if (error.code == boost::asio::error::operation_aborted)
+  if (error == make_error_code(Errc::deadline_exceeded))
+    counters_.expired.fetch_add(1, std::memory_order_relaxed);
+  if (error == make_error_code(Errc::message_dropped))
+    counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+  if (error == boost::asio::error::operation_aborted)
     counters_.cancelled.fetch_add(1, std::memory_order_relaxed);
   slot->outcome.id = id;
-  slot->outcome.error = error.code;
-  slot->outcome.detail = error.detail;
+  slot->outcome.error = error;
+  slot->outcome.detail = std::move(text);
   slot->outcome.fault_detail = 0;
   counters_.ended.fetch_add(1, std::memory_order_relaxed);
   settle(*slot, asleep);
 }
 
-bool Channel::cancel(MessageId id) {
+bool Channel::cancel(MessageId id) noexcept {
   if (!pending_.armed(id)) return false;
-  end(id, Error(error_code(boost::asio::error::operation_aborted), "cancelled"));
+  end(id, boost::asio::error::operation_aborted, "cancelled");
   return true;
 }
 
-void Channel::fail_all(const Error& reason) {
-  for (const MessageId id : pending_.armed_in_order([](const Slot&) { return true; }))
-    end(id, reason);
-  std::deque<WaitingReceiver> receivers;
+void Channel::fail_all(const Error& reason) noexcept {
+  end_armed([](const Slot&) { return true; }, reason.code, reason.detail);
+  std::list<WaitingReceiver> receivers;
   {
     const std::lock_guard lock(mailbox_mutex_);
     mailbox_closed_ = true;
-    mailbox_close_reason_ = reason;
+    mailbox_close_reason_ = copy_of(reason);
     receivers.swap(receivers_);
     receivers_waiting_.fetch_sub(receivers.size());
   }
   mailbox_changed_.notify_all();
   for (const WaitingReceiver& receiver : receivers)
-    receiver.completion->complete(no_message(reason));
+    receiver.completion->complete(no_message(copy_of(reason)));
 }
 
-bool Channel::try_retire() {
+bool Channel::try_retire() noexcept {
   {
     const std::unique_lock lock(consume_lock_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
@@ -242,7 +247,7 @@ Outcome Channel::wait(MessageId id, Timeout timeout) {
     const std::uint64_t now_ns = clock_.now_ns();
     const std::uint64_t deadline_ns = timeout.deadline_ns(now_ns);
     if (deadline_ns <= now_ns) {
-      end(id, Error(Errc::deadline_exceeded, "while waiting for the reply"));
+      end(id, make_error_code(Errc::deadline_exceeded), "while waiting for the reply");
       continue;  // whoever won the slot finishes it: it is done, or about to be
     }
     const Counted sleeping(sleepers_);
@@ -319,10 +324,7 @@ void Channel::assist(MessageId id, std::uint64_t submitted_ns) {
     if (try_drain().value_or(0) != 0) continue;
     if (poll % assist_clock_polls != 0 || clock_.now_ns() < begin_ns + assist_ns) continue;
     in_vain = true;
-    if (!pending_.slot(id).assisted.exchange(false)) break;
-    assisted_.fetch_sub(1);
-    full_fence();  // pairs with Bridge::sleep
-    nudge_if_needed(false);
+    leave_to_bridge(id);
     break;
   }
   // relaxed: advice, as in assist_pays
@@ -335,15 +337,22 @@ void Channel::assist(MessageId id, std::uint64_t submitted_ns) {
   }
 }
 
+void Channel::leave_to_bridge(MessageId id) noexcept {
+  if (!pending_.slot(id).assisted.exchange(false)) return;
+  assisted_.fetch_sub(1);
+  full_fence();  // pairs with Bridge::sleep
+  nudge_if_needed(false);
+}
+
 // --- mailbox ----------------------------------------------------------------------------------
 
-void Channel::to_mailbox(std::span<const MessageId> ids) {
+void Channel::to_mailbox(std::span<const MessageId> ids) noexcept {
   while (!ids.empty()) {
     Completion* completion = nullptr;
     {
       const std::lock_guard lock(mailbox_mutex_);
       if (receivers_.empty()) {
-        mailbox_.insert(mailbox_.end(), ids.begin(), ids.end());
+        for (const MessageId id : ids) mailbox_.push_back(id);  // each has a slot of its own
       } else {
         completion = receivers_.front().completion;
         receivers_.pop_front();
@@ -357,7 +366,7 @@ void Channel::to_mailbox(std::span<const MessageId> ids) {
   if (!ids.empty() && receivers_waiting_.load() != 0) mailbox_changed_.notify_all();
 }
 
-void Channel::put_in_mailbox(Arrivals& arrivals) {
+void Channel::put_in_mailbox(Arrivals& arrivals) noexcept {
   if (arrivals.count == 0) return;
   to_mailbox(std::span(arrivals.ids).first(arrivals.count));
   arrivals.count = 0;
@@ -388,9 +397,8 @@ Result<std::size_t> Channel::await_mailbox(std::span<MessageId> ids, Timeout tim
       const std::lock_guard lock(mailbox_mutex_);
       const std::size_t count = std::min(mailbox_.size(), ids.size());
       if (count != 0) {
-        const auto end = mailbox_.begin() + static_cast<std::ptrdiff_t>(count);
-        std::copy(mailbox_.begin(), end, ids.begin());
-        mailbox_.erase(mailbox_.begin(), end);
+        std::copy_n(mailbox_.begin(), count, ids.begin());
+        mailbox_.erase_begin(count);
         return count;
       }
       if (mailbox_closed_) return mailbox_close_reason_;
@@ -417,14 +425,15 @@ Result<std::size_t> Channel::await_mailbox(std::span<MessageId> ids, Timeout tim
   }
 }
 
-Outcome Channel::no_message(const Error& reason) {
+Outcome Channel::no_message(Error reason) noexcept {
   Outcome outcome;
   outcome.error = reason.code;
-  outcome.detail = reason.detail;
+  outcome.detail = std::move(reason.detail);
   return outcome;
 }
 
 std::uint64_t Channel::receive_later(Completion* completion, std::uint64_t deadline_ns) {
+  std::list<WaitingReceiver> receiver{{0, deadline_ns, completion}};  // nothing has changed yet
   (void)try_drain();
   std::unique_lock lock(mailbox_mutex_);
   const std::uint64_t ticket = next_receiver_++;
@@ -432,11 +441,12 @@ std::uint64_t Channel::receive_later(Completion* completion, std::uint64_t deadl
     lock.unlock();
     completion->complete(take(*id));
   } else if (mailbox_closed_) {
-    Outcome outcome = no_message(mailbox_close_reason_);
+    Outcome outcome = no_message(copy_of(mailbox_close_reason_));
     lock.unlock();
     completion->complete(std::move(outcome));
   } else {
-    receivers_.push_back({ticket, deadline_ns, completion});
+    receiver.front().ticket = ticket;
+    receivers_.splice(receivers_.end(), receiver);
     receivers_waiting_.fetch_add(1);
     lock.unlock();
     const bool deadline_lowered = lower_next_deadline(deadline_ns);

@@ -28,7 +28,8 @@ Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input
       latencies_(limits.sample_every != 0 ? Latencies::make() : nullptr),
       producer_(input),
       sampler_(limits.sample_every),
-      consumer_(output) {}
+      consumer_(output),
+      mailbox_(limits.in_flight_max) {}
 
 Result<rk_record_header*> Channel::claim_record(const Envelope& envelope) {
   if (closed_) return close_reason_;
@@ -100,11 +101,11 @@ Result<void> Channel::make_room(Ended& ended, std::int32_t priority) {
 
 /// The oldest is the one at the front of the lowest priority that has one; none whose priority is
 /// higher than the newcomer's. The queue is not empty.
-bool Channel::drop_oldest(Ended& ended, std::int32_t priority) {
+bool Channel::drop_oldest(Ended& ended, std::int32_t priority) noexcept {
   const auto lowest = std::prev(queue_.end());
   if (lowest->first > priority) return false;
-  ended.emplace_back(lowest->second.front().id,
-                     Error(Errc::message_dropped, "a later message took its place in the queue"));
+  ended.ids[ended.count++] = lowest->second.front().id;
+  ended.dropped = true;
   lowest->second.front().envelope.release_hold();
   lowest->second.pop_front();
   if (lowest->second.empty()) queue_.erase(lowest);
@@ -119,9 +120,15 @@ bool Channel::accept(Receiver receiver, const Envelope& envelope) noexcept {
   return lower_next_deadline(envelope.deadline_ns);
 }
 
-void Channel::enqueue(MessageId id, const Envelope& envelope, MessageBuffer payload) {
-  queue_[envelope.priority].push_back({id, envelope, std::move(payload)});
+void Channel::enqueue(MessageId id, Bucket& message, Bucket& to) noexcept {
+  message.front().id = id;
+  to.splice(to.end(), message);
   queued_.fetch_add(1);
+}
+
+void Channel::drop_empty_bucket(std::int32_t priority) noexcept {
+  const auto bucket = queue_.find(priority);
+  if (bucket != queue_.end() && bucket->second.empty()) queue_.erase(bucket);
 }
 
 bool Channel::must_launch(Executor::Wake how) noexcept {
@@ -138,16 +145,15 @@ void Channel::after_submit(Executor::Wake how, bool launch, bool deadline_lowere
   nudge_if_needed(deadline_lowered);
 }
 
-std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
+std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) noexcept {
   std::size_t left = 0;  // the queue, for the ring or because they had ended
-  while (!queue_.empty()) {
+  while (!queue_.empty() && !ended.full()) {
     auto bucket = queue_.begin();  // highest priority
     Queued& next = bucket->second.front();
     const bool armed = pending_.armed(next.id);
     if (!armed || next.envelope.deadline_ns <= now_ns) {
       next.envelope.release_hold();
-      if (armed)
-        ended.emplace_back(next.id, Error(Errc::deadline_exceeded, "while queued on the host"));
+      if (armed) ended.ids[ended.count++] = next.id;
     } else {
       rk_record_header* header = producer_.try_claim(next.envelope.payload_bytes);
       if (header == nullptr) break;
@@ -170,29 +176,32 @@ std::size_t Channel::flush(std::uint64_t now_ns, Ended& ended) {
   return left;
 }
 
-std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>& admitted) {
+std::size_t Channel::admit(std::list<Waiting>& admitted) noexcept {
   const std::uint64_t now_ns = clock_.now_ns();
   bool full = false;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
-    if (next->leaves_ns() <= now_ns) {
-      next->envelope.release_hold();
-      admitted.emplace_back(std::move(next->admission),
-                            waited_in_vain(next->envelope.deadline_ns, now_ns));
+    const auto here = next++;
+    const Envelope& envelope = here->envelope();
+    if (here->leaves_ns() <= now_ns) {
+      envelope.release_hold();
     } else {
-      std::optional<MessageId> id;
+      Bucket* bucket = nullptr;  // without memory for it there is no room
       if (!full && queued_.load() - waiting_.size() < limits_.queue_max)
-        id = pending_.acquire(next->receiver, next->envelope.deadline_ns, next->completion,
-                              next->envelope.assisted, next->stamp);
+        (void)with_memory([&] { bucket = &queue_[envelope.priority]; });
+      std::optional<MessageId> id;
+      if (bucket != nullptr)
+        id = pending_.acquire(here->receiver, envelope.deadline_ns, here->completion,
+                              envelope.assisted, here->stamp);
       if (!id) {
+        if (bucket != nullptr) drop_empty_bucket(envelope.priority);
         full = true;  // nobody overtakes, but whose time is up leaves
-        ++next;
         continue;
       }
-      (void)accept(next->receiver, next->envelope);
-      enqueue(*id, next->envelope, std::move(next->payload));
-      admitted.emplace_back(std::move(next->admission), *id);
+      (void)accept(here->receiver, envelope);
+      enqueue(*id, here->message, *bucket);
+      here->ticket = *id;  // what is told
     }
-    next = waiting_.erase(next);
+    admitted.splice(admitted.end(), waiting_, here);
     queued_.fetch_sub(1);
   }
   return admitted.size();
@@ -200,19 +209,32 @@ std::size_t Channel::admit(std::vector<std::pair<Admission, Result<MessageId>>>&
 
 std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
                                     Completion* completion, MessageBuffer payload,
-                                    Admission admission, std::uint64_t patience_ns) {
+                                    Admission admission, std::uint64_t patience_ns) noexcept {
+  std::list<Waiting> submission;
+  const bool has_memory = with_memory([&] {
+    submission.push_back({0, receiver, completion, {}, nullptr, {}, patience_ns});
+    submission.front().message.push_back({0, envelope, std::move(payload)});
+  });
+  if (!has_memory) {
+    envelope.release_hold();
+    admission(no_memory());
+    return 0;
+  }
   std::unique_lock lock(send_mutex_);
   const std::uint64_t ticket = next_ticket_++;
   if (closed_) {
     lock.unlock();
     envelope.release_hold();
-    admission(close_reason_);  // written once, before closed_
+    admission(copy_of(close_reason_));  // written once, before closed_
     return ticket;
   }
-  const auto place = std::ranges::find_if(
-      waiting_, [&](const Waiting& other) { return other.envelope.priority < envelope.priority; });
-  waiting_.insert(place, {ticket, envelope, receiver, completion, std::move(payload),
-                          std::move(admission), stamp(sampler_, coarse_ns()), patience_ns});
+  submission.front().ticket = ticket;
+  submission.front().admission = std::move(admission);
+  submission.front().stamp = stamp(sampler_, coarse_ns());
+  const auto place = std::ranges::find_if(waiting_, [&](const Waiting& other) {
+    return other.envelope().priority < envelope.priority;
+  });
+  waiting_.splice(place, submission);
   queued_.fetch_add(1);
   const bool deadline_lowered = lower_next_deadline(std::min(envelope.deadline_ns, patience_ns));
   lock.unlock();
@@ -221,13 +243,13 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
   return ticket;
 }
 
-bool Channel::withdraw(std::uint64_t ticket) {
+bool Channel::withdraw(std::uint64_t ticket) noexcept {
   const std::lock_guard lock(send_mutex_);
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& w) { return w.ticket == ticket; });
   if (found == waiting_.end()) return false;
   counters_.cancelled.fetch_add(1, std::memory_order_relaxed);
-  found->envelope.release_hold();
+  found->envelope().release_hold();
   waiting_.erase(found);
   queued_.fetch_sub(1);
   return true;
@@ -248,11 +270,15 @@ std::string Channel::why_no_room(bool slots_are_taken) const {
 }
 
 /// Of a message whose deadline this is, if it is not over only its sender's patience is.
-Error Channel::waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns) {
-  const std::string why = why_no_room(pending_.in_use() >= limits_.in_flight_max);
-  if (deadline_ns > now_ns) return {Errc::queue_full, why};
-  counters_.expired.fetch_add(1, std::memory_order_relaxed);
-  return {Errc::deadline_exceeded, "while waiting for room: " + why};
+Error Channel::waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns) noexcept {
+  const bool is_late = deadline_ns <= now_ns;
+  if (is_late) counters_.expired.fetch_add(1, std::memory_order_relaxed);
+  Error error(make_error_code(is_late ? Errc::deadline_exceeded : Errc::queue_full));
+  (void)with_memory([&] {
+    error.detail = (is_late ? "while waiting for room: " : "") +
+                   why_no_room(pending_.in_use() >= limits_.in_flight_max);
+  });
+  return error;
 }
 
 Result<void> Channel::wait_for_room(std::uint64_t deadline_ns, std::uint64_t patience_ns) {
@@ -298,8 +324,14 @@ void Channel::room_made() noexcept {
   room_changed_.notify_all();
 }
 
-void Channel::finish_ended(Ended& ended) {
-  for (auto& [id, error] : ended) end(id, error);
+void Channel::finish_ended(const Ended& ended) noexcept {
+  for (const MessageId id : std::span(ended.ids).first(ended.count)) {
+    if (ended.dropped)
+      end(id, make_error_code(Errc::message_dropped),
+          "a later message took its place in the queue");
+    else
+      end(id, make_error_code(Errc::deadline_exceeded), "while queued on the host");
+  }
 }
 
 std::uint32_t Channel::set_state(std::uint32_t state) {
@@ -312,20 +344,20 @@ std::uint32_t Channel::set_state(std::uint32_t state) {
   return epoch;
 }
 
-void Channel::close(const Error& reason) {
+void Channel::close(const Error& reason) noexcept {
   std::list<Waiting> waiting;
   {
     const std::lock_guard lock(send_mutex_);
     if (closed_) return;
     closed_ = true;
     ending_.store(true, std::memory_order_relaxed);  // pairs with lead; the bridge comes anyway
-    close_reason_ = reason;
+    close_reason_ = copy_of(reason);
     waiting.swap(waiting_);
     queued_.fetch_sub(waiting.size());
   }
   for (Waiting& submission : waiting) {
-    submission.envelope.release_hold();
-    submission.admission(reason);
+    submission.envelope().release_hold();
+    submission.admission(copy_of(reason));
   }
   room_made();
 }

@@ -8,6 +8,7 @@
 #include "bridge/atomic.hpp"
 #include "foundation/align.hpp"
 #include "foundation/assert.hpp"
+#include "foundation/memory_error.hpp"
 #include "ringkernel/protocol/version.h"
 
 namespace ringkernel::bridge {
@@ -57,6 +58,7 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
       host_(reinterpret_cast<rk_executor_host_line*>(arena + region_offset)),
       wake_ups_(limits.kernel_capacity),
       outputs_seen_(limits.kernel_capacity, 0) {
+  free_kernels_.reserve(limits.kernel_capacity);  // `detach` needs no memory
   RK_ASSERT(limits.kernel_capacity > 0 && limits.kernel_capacity <= RK_KERNELS_MAX &&
                 limits.kernel_capacity % RK_DOORBELLS_PER_LINE == 0,
             "kernel capacity must be a multiple of 16 up to RK_KERNELS_MAX");
@@ -212,7 +214,12 @@ void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
   // are asked first: who launches the slice after this one asks later than that, and would be
   // overwritten otherwise. relaxed: the word stands alone.
   if (work_groups_ != 1) atomic(host_->yield_slice).store(slice - 1, std::memory_order_relaxed);
-  if (Result<void> result = port_.launch(slice); !result) fail(std::move(result).error());
+  Result<void> result = or_no_memory([&] { return port_.launch(slice); });
+  // A thread that could not be started: this one does its work, as it would where it may choose.
+  if (!result && result.error() == Errc::allocation_failure && how == Wake::launch &&
+      port_.runs_on_caller())
+    return start_slice(slice, Wake::run_on_caller);
+  if (!result) fail(std::move(result).error());
 }
 
 bool Executor::parked(std::uint32_t kernel) const noexcept {

@@ -31,7 +31,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <utility>
 
@@ -47,31 +46,40 @@ class Hold {
 
  protected:
   ~Hold() = default;
+
+ private:
+  friend class Holds;
+  MessageId message_ = 0;  // while a channel keeps it, as is the next
+  Hold* next_hold_ = nullptr;
 };
 
 class Holds {
  public:
-  /// Before the record is published.
-  void add(MessageId id, Hold* hold) {
+  /// Before the record is published. Needs no memory, as all of this: the holds are the list.
+  void add(MessageId id, Hold* hold) noexcept {
     const std::lock_guard lock(mutex_);
-    held_.emplace_back(id, hold);
-    count_.store(held_.size(), std::memory_order_relaxed);  // published with the record
+    hold->message_ = id;
+    hold->next_hold_ = nullptr;
+    (last_ != nullptr ? last_->next_hold_ : first_) = hold;
+    last_ = hold;
+    any_.store(true, std::memory_order_relaxed);  // published with the record
   }
 
   void answered(MessageId id) noexcept {
-    // relaxed: the device's answer came after the record, and the record after the count
-    if (count_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    // relaxed: the device's answer came after the record, and the record after the flag
+    if (any_.load(std::memory_order_relaxed)) [[unlikely]]
       release_if_first(id);
   }
 
   void release_all() noexcept {
-    std::deque<std::pair<MessageId, Hold*>> left;
+    Hold* left = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      left.swap(held_);
-      count_.store(0, std::memory_order_relaxed);  // the channel is retired
+      left = std::exchange(first_, nullptr);
+      last_ = nullptr;
+      any_.store(false, std::memory_order_relaxed);  // the channel is retired
     }
-    for (const auto& [id, hold] : left) hold->release();
+    while (left != nullptr) std::exchange(left, left->next_hold_)->release();
   }
 
  private:
@@ -79,17 +87,18 @@ class Holds {
     Hold* hold = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (held_.empty() || held_.front().first != id) return;
-      hold = held_.front().second;
-      held_.pop_front();
-      count_.store(held_.size(), std::memory_order_relaxed);  // as in answered
+      if (first_ == nullptr || first_->message_ != id) return;
+      hold = std::exchange(first_, first_->next_hold_);
+      if (first_ == nullptr) last_ = nullptr;
+      any_.store(first_ != nullptr, std::memory_order_relaxed);  // as in answered
     }
     hold->release();
   }
 
   std::mutex mutex_;
-  std::deque<std::pair<MessageId, Hold*>> held_;  // in the order of their records
-  std::atomic<std::size_t> count_{0};
+  Hold* first_ = nullptr;  // in the order of their records
+  Hold* last_ = nullptr;
+  std::atomic<bool> any_{false};
 };
 
 }  // namespace ringkernel::bridge

@@ -273,6 +273,8 @@ class RuntimeBuilder {
   [[nodiscard]] Result<RingKernelRuntime> build() const;
 
  private:
+  [[nodiscard]] Result<RingKernelRuntime> open() const;
+
   BackendTarget target_ = BackendTarget::automatic;
   std::string backend_;
   std::optional<std::uint32_t> device_;

@@ -63,9 +63,30 @@ class CallOperation final : public bridge::Completion,
 
   void start(KernelState::Prepared& prepared, const SendOptions& options) {
     if (finish_.is_abandoned()) return;
+    self_ = this->shared_from_this();
+    // What is submitted ends by itself; where this throws, nothing is.
+    if (!with_memory([&] { submit(prepared, options); })) end(no_memory().code, Answer());
+  }
+
+  void abandoned() noexcept override { cancel(); }
+
+  void complete(bridge::Outcome outcome) noexcept override {
+    Result<Answer> answer = or_no_memory([&]() -> Result<Answer> {
+      RK_TRY(reply, kernel_->to_reply(std::move(outcome)));
+      return convert_(std::move(reply));
+    });
+    if (answer)
+      end({}, std::move(*answer));
+    else
+      end(answer.error().code, Answer());
+  }
+
+ private:
+  using Wake = bridge::Executor::Wake;
+
+  void submit(KernelState::Prepared& prepared, const SendOptions& options) {
     prepared.envelope.deadline_ns =
         kernel_->deadline_ns(options, kernel_->runtime().options().call_timeout);
-    self_ = this->shared_from_this();
     const boost::asio::any_io_executor executor =
         finish_.executor();  // finish_ may end before submit does
     finish_.on_cancel([weak = this->weak_from_this()] {
@@ -78,7 +99,7 @@ class CallOperation final : public bridge::Completion,
     const bool may_run_here = prepared.envelope.assisted && options.timeout.count() == 0;
     const auto how = may_run_here ? kernel_->call_wake() : Wake::launch;
     const std::uint64_t now_ns = kernel_->runtime().clock().now_ns();
-    const Result<MessageId> id =
+    Result<MessageId> id =
         channel.submit(prepared.envelope, bridge::Receiver::completion, this, how,
                        [&](std::byte* payload) { prepared.write(payload); });
     if (id) {
@@ -87,51 +108,41 @@ class CallOperation final : public bridge::Completion,
     } else if (id.error() == Errc::busy) {
       prepared.envelope.assisted = false;
       MessageBuffer payload(prepared.envelope.payload_bytes);
-      prepared.write(payload.data());
-      whereabouts_.waiting(channel.submit_later(
-          prepared.envelope, bridge::Receiver::completion, this, std::move(payload),
-          [self = self_](Result<MessageId> admitted) { self->admitted(std::move(admitted)); }));
+      bridge::Admission admission = [self = self_](Result<MessageId> admitted) {
+        self->admitted(std::move(admitted));
+      };
+      prepared.write(payload.data());  // nothing throws behind it
+      whereabouts_.waiting(channel.submit_later(prepared.envelope, bridge::Receiver::completion,
+                                                this, std::move(payload), std::move(admission)));
     } else {
-      end(kernel_->noted(id.error()).code, Answer());
+      end(kernel_->noted(std::move(id).error()).code, Answer());
     }
   }
-
-  void abandoned() noexcept override { cancel(); }
-
-  void complete(bridge::Outcome outcome) noexcept override {
-    Result<Reply> reply = kernel_->to_reply(std::move(outcome));
-    if (!reply) return end(reply.error().code, Answer());
-    Result<Answer> answer = convert_(std::move(*reply));
-    if (answer)
-      end({}, std::move(*answer));
-    else
-      end(answer.error().code, Answer());
-  }
-
- private:
-  using Wake = bridge::Executor::Wake;
 
   /// The thread would go to sleep until the bridge thread wakes it, which costs more than a short
   /// op: let it look first. If the op ran on this thread the reply is there; if nothing else is
   /// under way it soon will be. Otherwise more may be about to be sent, and the look comes behind.
   void look(const boost::asio::any_io_executor& executor, Wake how, MessageId id,
-            std::uint64_t now_ns) {
+            std::uint64_t now_ns) noexcept {
     bridge::Channel& channel = kernel_->channel();
     if (how == Wake::run_on_caller || channel.in_flight() == 1) return channel.assist(id, now_ns);
-    boost::asio::post(executor, [kernel = kernel_, id] {
-      kernel->channel().assist(id, kernel->runtime().clock().now_ns());
+    const bool is_posted = with_memory([&] {
+      boost::asio::post(executor, [kernel = kernel_, id] {
+        kernel->channel().assist(id, kernel->runtime().clock().now_ns());
+      });
     });
+    if (!is_posted) channel.leave_to_bridge(id);
   }
-  void admitted(Result<MessageId> id) {
+  void admitted(Result<MessageId> id) noexcept {
     if (!id)
-      end(kernel_->noted(id.error()).code, Answer());
+      end(kernel_->noted(std::move(id).error()).code, Answer());
     else if (whereabouts_.in_flight(*id))
       (void)kernel_->channel().cancel(*id);
   }
   void cancel() {
     whereabouts_.cancel(kernel_->channel(), [this] { end(aborted, Answer()); });
   }
-  void end(error_code error, Answer answer) {
+  void end(error_code error, Answer answer) noexcept {
     const std::shared_ptr<CallOperation> last = std::move(self_);
     finish_(error, std::move(answer));
   }

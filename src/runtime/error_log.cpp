@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <string>
 
+#include "foundation/memory_error.hpp"
 #include "ringkernel/limits.hpp"
 
 namespace ringkernel::detail {
 
-void ErrorLog::note(std::string_view kernel, const Error& error, std::uint64_t now_ns) {
+void ErrorLog::note(std::string_view kernel, const Error& error, std::uint64_t now_ns) noexcept {
   const std::lock_guard lock(mutex_);
   ++counts_.all;
+  if (!with_memory([&] { keep(kernel, error, now_ns); })) ++counts_.missing;
+}
+
+void ErrorLog::keep(std::string_view kernel, const Error& error, std::uint64_t now_ns) {
   auto found = std::ranges::find_if(kinds_, [&](const Kind& kind) {
     return kind.last.code == error.code && kind.record.kernel == kernel;
   });
@@ -18,11 +23,13 @@ void ErrorLog::note(std::string_view kernel, const Error& error, std::uint64_t n
       ++counts_.missing;
       return;
     }
-    found = kinds_.emplace(kinds_.end());
-    found->record.kernel = kernel;
-    found->record.first_ns = now_ns;
+    Kind kind{{}, error};
+    kind.record.kernel = kernel;
+    kind.record.first_ns = now_ns;
+    found = kinds_.insert(kinds_.end(), std::move(kind));
+  } else {
+    found->last = error;
   }
-  found->last = error;
   ++found->record.count;
   found->record.last_ns = now_ns;
 }

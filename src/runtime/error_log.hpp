@@ -19,7 +19,8 @@ namespace ringkernel::detail {
 class ErrorLog {
  public:
   /// `kernel`: its id; empty: no kernel's.
-  void note(std::string_view kernel, const Error& error, std::uint64_t now_ns);
+  /// Where there is no memory for it, it is counted as missing.
+  void note(std::string_view kernel, const Error& error, std::uint64_t now_ns) noexcept;
 
   void reset();
 
@@ -39,6 +40,9 @@ class ErrorLog {
     ErrorRecord record;  ///< without code and text, which are those of
     Error last;          ///< made a text when somebody asks: a storm of them is cheap
   };
+
+  /// With the lock; changes nothing where it throws.
+  void keep(std::string_view kernel, const Error& error, std::uint64_t now_ns);
 
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Kind> kinds_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "foundation/memory_error.hpp"
 #include "ringkernel/limits.hpp"
 
 namespace ringkernel::detail {
@@ -15,11 +16,14 @@ EventQueue::~EventQueue() {
   if (waiting_) (*waiting_)(aborted, Event());
 }
 
-void EventQueue::push(const Event& event) {
+void EventQueue::push(const Event& event) noexcept {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  Event told = event;
-  if (!leave_out(told)) put(std::move(told));
+  const bool has_memory = with_memory([&] {
+    Event told = event;
+    if (!leave_out(told)) put(std::move(told));
+  });
+  if (!has_memory) ++missed_;
 }
 
 bool EventQueue::leave_out(Event& event) {
@@ -34,7 +38,7 @@ bool EventQueue::leave_out(Event& event) {
   Kind& kind = found->second;
   if (!is_new && event.time_ns - kind.told_ns < repeat_ns_) {
     ++kind.left_out;
-    kind.last = event;
+    kind.last = std::move(event);
     return true;
   }
   kind.told_ns = event.time_ns;
@@ -48,24 +52,30 @@ void EventQueue::put(Event told) {
     ++missed_;
     return;
   }
-  told.missed = std::exchange(missed_, 0);
+  told.missed = missed_;
   if (waiting_)
     end({}, std::move(told));
   else
     events_.push_back(std::move(told));
+  missed_ = 0;
 }
 
-void EventQueue::end(error_code error, Event event) {
+void EventQueue::end(error_code error, Event event) noexcept {
   (*waiting_)(error, std::move(event));
   waiting_.reset();
 }
 
-void EventQueue::close() {
+void EventQueue::miss() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++missed_;
+}
+
+void EventQueue::close() noexcept {
   const std::lock_guard lock(mutex_);
   for (auto& [key, kind] : kinds_) {
     if (kind.left_out == 0) continue;
     kind.last.left_out = kind.left_out - 1;
-    put(std::move(kind.last));
+    if (!with_memory([&] { put(std::move(kind.last)); })) ++missed_;
   }
   kinds_.clear();
   closed_ = true;
@@ -75,21 +85,22 @@ void EventQueue::close() {
 void EventQueue::start_next(Handler<Event> handler) {
   if (mark_.is_foreign())
     return Finish<Event>(std::move(handler))(made_before_fork().code, Event());
+  Finish<Event> finish(std::move(handler));
   const std::lock_guard lock(mutex_);
   if (waiting_ && !waiting_->waits()) waiting_.reset();
-  if (waiting_) return Finish<Event>(std::move(handler))(make_error_code(Errc::busy), Event());
+  if (waiting_) return finish(make_error_code(Errc::busy), Event());
   if (!events_.empty()) {
-    Finish<Event>(std::move(handler))({}, std::move(events_.front()));
+    finish({}, std::move(events_.front()));
     return events_.pop_front();
   }
-  if (closed_) return Finish<Event>(std::move(handler))(no_more, Event());
-  waiting_.emplace(std::move(handler));
-  waiting_->on_cancel([weak = weak_from_this(), number = ++number_] {
+  if (closed_) return finish(no_more, Event());
+  finish.on_cancel([weak = weak_from_this(), number = ++number_] {
     if (const auto self = weak.lock()) self->cancel(number);
   });
+  waiting_.emplace(std::move(finish));
 }
 
-void EventQueue::cancel(std::uint64_t number) {
+void EventQueue::cancel(std::uint64_t number) noexcept {
   if (mark_.is_foreign()) return;
   const std::lock_guard lock(mutex_);
   if (waiting_ && number == number_) end(aborted, Event());
@@ -113,7 +124,7 @@ std::shared_ptr<EventQueue> EventHub::subscribe(const EventOptions& options) {
   return queue;
 }
 
-void EventHub::emit(const Event& event) {
+void EventHub::emit(const Event& event) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase_if(queues_, [](const auto& weak) { return weak.expired(); });
   streams_.store(queues_.size(), std::memory_order_relaxed);
@@ -121,7 +132,13 @@ void EventHub::emit(const Event& event) {
     if (const auto queue = weak.lock()) queue->push(event);
 }
 
-void EventHub::close() {
+void EventHub::miss() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& weak : queues_)
+    if (const auto queue = weak.lock()) queue->miss();
+}
+
+void EventHub::close() noexcept {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   for (const auto& weak : queues_)

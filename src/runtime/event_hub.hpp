@@ -33,9 +33,11 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
   EventQueue& operator=(const EventQueue&) = delete;
   ~EventQueue();
 
-  void push(const Event& event);
+  /// Without memory the event is one that was missed.
+  void push(const Event& event) noexcept;
+  void miss() noexcept;
   /// No events will come any more.
-  void close();
+  void close() noexcept;
   void start_next(Handler<Event> handler);
 
  private:
@@ -49,9 +51,9 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
   /// Whether an error like this one was told lately; then it is counted. Lock held, as for these:
   bool leave_out(Event& event);
   void put(Event event);
-  void cancel(std::uint64_t number);
+  void cancel(std::uint64_t number) noexcept;
   /// Of the operation that waits; with the lock held.
-  void end(error_code error, Event event);
+  void end(error_code error, Event event) noexcept;
 
   const ForkMark mark_;
   std::mutex mutex_;  // guards what follows
@@ -71,8 +73,10 @@ class EventHub {
   [[nodiscard]] bool has_listeners() const noexcept {
     return streams_.load(std::memory_order_relaxed) != 0;
   }
-  void emit(const Event& event);
-  void close();
+  void emit(const Event& event) noexcept;
+  /// There was no memory to say what happened.
+  void miss() noexcept;
+  void close() noexcept;
 
  private:
   std::mutex mutex_;  // guards what follows; before a queue's

@@ -10,8 +10,12 @@
 #include <boost/asio/prefer.hpp>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <tuple>
 #include <utility>
 
+#include "bridge/late.hpp"
+#include "foundation/memory_error.hpp"
 #include "ringkernel/detail/operation.hpp"
 #include "runtime/waiting_handlers.hpp"
 
@@ -21,50 +25,41 @@ namespace ringkernel::detail {
 inline const error_code aborted = boost::asio::error::operation_aborted;
 
 /// A handler, kept with outstanding work on its executor, and called there exactly once; or
-/// destroyed with the executor's context, whatever happens afterwards.
+/// destroyed with the executor's context, whatever happens afterwards. All that its call needs is
+/// taken when this is made; where the handler then cannot be posted for lack of memory, it is
+/// posted as soon as it can be (bridge/late.hpp).
 template <class... Args>
-class Finish final : public WaitingHandler {
+class Finish {
  public:
-  explicit Finish(Handler<Args...> handler)
-      : WaitingHandler(handler.executor),
-        executor_(boost::asio::prefer(handler.executor,
-                                      boost::asio::execution::outstanding_work.tracked)),
-        handler_(std::move(handler.function)) {
-    enter();
-  }
-  ~Finish() { leave(); }
+  /// std::bad_alloc: the operation has not begun, and the handler is not called.
+  explicit Finish(Handler<Args...> handler) : state_(std::make_shared<State>(std::move(handler))) {}
 
-  /// Posts the handler; never calls it on this stack.
-  void operator()(error_code error, Args... args) {
-    (void)leave_with([&] {
-      auto call = [handler = std::move(handler_), error, ... values = std::move(args)]() mutable {
-        // On the handler's own executor: the only place where its slot may be touched.
-        if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected())
-          slot.clear();
-        std::move(handler)(error, std::move(values)...);
-      };
-      const boost::asio::any_io_executor executor = std::move(executor_);  // work until the post
-      boost::asio::post(executor, std::move(call));
-    });
+  /// Posts the handler; never calls it on this stack. The last use of this object.
+  void operator()(error_code error, Args... args) noexcept {
+    state_->error = error;
+    state_->values.emplace(std::move(args)...);
+    bridge::Late::see_to(std::move(state_));
   }
 
-  /// False once the handler has been called or its context has gone.
-  using WaitingHandler::waits;
+  /// False once the handler's context has gone.
+  [[nodiscard]] bool waits() const { return state_->waits(); }
 
   /// Who is told if the context goes first.
-  void tell(std::weak_ptr<Abandonable> operation) { operation_ = std::move(operation); }
+  void tell(std::weak_ptr<Abandonable> operation) { state_->operation = std::move(operation); }
 
   /// Whether the handler's context was already going when it came. For who initiates.
-  [[nodiscard]] bool is_abandoned() const noexcept { return !executor_; }
+  [[nodiscard]] bool is_abandoned() const noexcept { return !state_->executor; }
 
   /// Empty once the handler's context has gone.
-  [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
+  [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept {
+    return state_->executor;
+  }
 
   /// Calls `cancel` when the handler's slot is triggered.
   template <class Cancel>
   void on_cancel(Cancel cancel) {
-    if (!handler_) return;
-    auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+    if (!state_->handler) return;
+    auto slot = boost::asio::get_associated_cancellation_slot(state_->handler);
     if (!slot.is_connected()) return;
     slot.assign([cancel = std::move(cancel)](boost::asio::cancellation_type type) {
       if (type != boost::asio::cancellation_type::none) cancel();
@@ -72,17 +67,55 @@ class Finish final : public WaitingHandler {
   }
 
  private:
-  void abandon(std::unique_lock<std::mutex> lock) noexcept override {
-    const boost::asio::any_io_executor executor = std::move(executor_);
-    const auto handler = std::move(handler_);
-    const std::shared_ptr<Abandonable> operation = operation_.lock();
-    lock.unlock();  // from here on somebody else may destroy this object
-    if (operation != nullptr) operation->abandoned();
-  }
+  struct State final : WaitingHandler, bridge::Late {
+    using WaitingHandler::waits;
 
-  boost::asio::any_io_executor executor_;
-  typename Handler<Args...>::Function handler_;
-  std::weak_ptr<Abandonable> operation_;
+    explicit State(Handler<Args...> given)
+        : WaitingHandler(given.executor),
+          executor(boost::asio::prefer(given.executor,
+                                       boost::asio::execution::outstanding_work.tracked)),
+          handler(std::move(given.function)) {
+      enter();
+    }
+    ~State() { leave(); }
+
+    bool try_now(std::shared_ptr<Late>& self) noexcept override {
+      return with_memory([&] {
+        leave_with(
+            [&] {
+              boost::asio::post(executor,
+                                [mine = std::static_pointer_cast<State>(self)] { mine->call(); });
+            },
+            // From here on the context's queue alone has it, and destroys it when it goes.
+            [&] { self.reset(); });
+      });
+    }
+
+    void call() {
+      typename Handler<Args...>::Function function = std::move(handler);
+      // On the handler's own executor: the only place where its slot may be touched.
+      if (auto slot = boost::asio::get_associated_cancellation_slot(function); slot.is_connected())
+        slot.clear();
+      std::apply([&](Args&&... args) { std::move(function)(error, std::move(args)...); },
+                 std::move(*values));
+    }
+
+    void abandon(std::unique_lock<std::mutex> lock) noexcept override {
+      const boost::asio::any_io_executor going = std::move(executor);
+      const auto uncalled = std::move(handler);
+      const std::shared_ptr<Abandonable> told = operation.lock();
+      lock.unlock();  // from here on somebody else may destroy this object
+      if (told != nullptr) told->abandoned();
+    }
+
+    boost::asio::any_io_executor executor;
+    typename Handler<Args...>::Function handler;
+    std::weak_ptr<Abandonable> operation;
+    error_code error;
+    std::optional<std::tuple<Args...>> values;
+  };
+
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace ringkernel::detail

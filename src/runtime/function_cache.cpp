@@ -44,9 +44,11 @@ CompiledFunction FunctionCache::keep(const FunctionKey& key, const CompiledFunct
   const std::lock_guard lock(mutex_);
   if (closed_) return function;
   if (const auto earlier = look_up(hash, key); earlier != entries_.end()) return earlier->function;
-  entries_.push_front(
+  Entries kept;  // what needs memory comes first
+  kept.push_front(
       {hash, std::string(key.content), {key.inputs.begin(), key.inputs.end()}, function});
-  by_hash_.emplace(hash, entries_.begin());
+  by_hash_.emplace(hash, kept.begin());
+  entries_.splice(entries_.begin(), kept);
   bytes_ += function.signature().arena_bytes;
   evict(evicted);
   return function;

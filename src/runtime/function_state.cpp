@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "foundation/assert.hpp"
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "ring/geometry.hpp"
 #include "runtime/call_operation.hpp"
 
@@ -117,7 +119,9 @@ Result<std::shared_ptr<FunctionState>> FunctionState::compile(
   options.input_bytes = input_bytes;
   options.output_bytes = output_bytes;
   RK_TRY(kernel, runtime->launch(kernel_id(graph.name()), options));
-  auto function = std::make_shared<FunctionState>(std::move(kernel), graph, plan);
+  ScopeGuard ending([&]() noexcept { (void)kernel->terminate({}, kernel->terminated_reason()); });
+  auto function = std::make_shared<FunctionState>(kernel, graph, plan);
+  ending.dismiss();  // from here on the function does
   RK_TRY_VOID(function->open(graph, plan));
   return function;
 }
@@ -238,8 +242,9 @@ void FunctionState::start_execute(std::span<const TensorView> inputs, const Exec
     return Finish<FunctionResult>(std::move(handler))(refusal(kernel_).code, FunctionResult());
   Pieces pieces;
   KernelState::Prepared prepared;
-  if (Result<void> ready = prepare(inputs, options, pieces, prepared); !ready)
-    return Finish<FunctionResult>(std::move(handler))(kernel_->noted(ready.error()).code,
+  Result<void> ready = or_no_memory([&] { return prepare(inputs, options, pieces, prepared); });
+  if (!ready)
+    return Finish<FunctionResult>(std::move(handler))(kernel_->noted(std::move(ready).error()).code,
                                                       FunctionResult());
   const auto to_result = [kernel = kernel_, signature = signature_,
                           check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
@@ -271,7 +276,7 @@ const FunctionSignature& CompiledFunction::signature() const noexcept {
 Result<FunctionResult> CompiledFunction::execute(std::span<const TensorView> inputs,
                                                  const ExecuteOptions& options) const {
   if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
-  return state_->execute(inputs, options);
+  return or_no_memory([&] { return state_->execute(inputs, options); });
 }
 
 }  // namespace ringkernel

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "foundation/memory_error.hpp"
 #include "ops/ir_text.hpp"
 #include "ringkernel/compiled_function.hpp"
 #include "ringkernel/graph.hpp"
@@ -305,7 +306,7 @@ class ModuleReader {
 }  // namespace
 
 Result<Graph> Graph::parse(std::string name, std::string_view text) {
-  return ModuleReader(std::move(name), text).read();
+  return or_no_memory([&] { return ModuleReader(std::move(name), text).read(); });
 }
 
 }  // namespace ringkernel

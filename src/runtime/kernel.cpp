@@ -1,5 +1,6 @@
 #include "ringkernel/kernel.hpp"
 
+#include "foundation/memory_error.hpp"
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel {
@@ -26,10 +27,14 @@ std::vector<CallInFlight> Kernel::calls(std::size_t count) const {
   return usable(state_) ? state_->calls(count) : std::vector<CallInFlight>();
 }
 
-Result<void> Kernel::activate() { return usable(state_) ? state_->activate() : refusal(state_); }
+Result<void> Kernel::activate() {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([this] { return state_->activate(); });
+}
 
 Result<void> Kernel::deactivate() {
-  return usable(state_) ? state_->deactivate() : refusal(state_);
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([this] { return state_->deactivate(); });
 }
 
 Result<void> Kernel::terminate(const TerminateOptions& options) {
@@ -39,46 +44,50 @@ Result<void> Kernel::terminate(const TerminateOptions& options) {
 
 Result<Reply> Kernel::call(const Request& request, const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return state_->call(request, options);
+  return or_no_memory([&] { return state_->call(request, options); });
 }
 
 Result<Reply> Kernel::call(Bytes message, const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return state_->call(message, options);
+  return or_no_memory([&] { return state_->call(message, options); });
 }
 
 Result<MessageId> Kernel::send(const Request& request, const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return state_->send(request, options);
+  return or_no_memory([&] { return state_->send(request, options); });
 }
 
 Result<MessageId> Kernel::send(Bytes message, const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return state_->send(message, options);
+  return or_no_memory([&] { return state_->send(message, options); });
 }
 
 Result<std::size_t> Kernel::send_all(std::span<const Request> requests,
                                      const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return state_->send_all(
-      requests.size(), [&](std::size_t i) { return detail::ContentView(requests[i]); }, options);
+  return or_no_memory([&] {
+    return state_->send_all(
+        requests.size(), [&](std::size_t i) { return detail::ContentView(requests[i]); }, options);
+  });
 }
 
 Result<std::size_t> Kernel::send_all(std::span<const Bytes> messages, const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return state_->send_all(
-      messages.size(), [&](std::size_t i) { return detail::ContentView(messages[i]); }, options);
+  return or_no_memory([&] {
+    return state_->send_all(
+        messages.size(), [&](std::size_t i) { return detail::ContentView(messages[i]); }, options);
+  });
 }
 
 Result<Reply> Kernel::receive(std::chrono::nanoseconds timeout) {
   if (!usable(state_)) return refusal(state_);
-  return state_->receive(timeout);
+  return or_no_memory([&] { return state_->receive(timeout); });
 }
 
 Result<std::size_t> Kernel::receive_some(std::span<Result<Reply>> outcomes,
                                          std::chrono::nanoseconds timeout) {
   if (!usable(state_)) return refusal(state_);
-  return state_->receive_some(outcomes, timeout);
+  return or_no_memory([&] { return state_->receive_some(outcomes, timeout); });
 }
 
 }  // namespace ringkernel

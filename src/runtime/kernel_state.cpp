@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "foundation/assert.hpp"
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "ring/geometry.hpp"
 #include "ring/inspect.hpp"
@@ -65,23 +67,16 @@ Result<void> KernelState::open(Program& program) {
   Arena& arena = runtime_->arena();
   rings_.input_capacity = options_.input_bytes;
   rings_.output_capacity = options_.output_bytes;
-  RK_TRY(input, arena.allocate(ring_bytes(options_.input_bytes)));
-  Result<std::uint64_t> output = arena.allocate(ring_bytes(options_.output_bytes));
-  if (!output) {
-    arena.free(input, ring_bytes(options_.input_bytes));
-    return std::move(output).error();
-  }
-  rings_.input_offset = input;
-  rings_.output_offset = *output;
+  RK_TRY(input, arena.take(ring_bytes(options_.input_bytes)));
+  RK_TRY(output, arena.take(ring_bytes(options_.output_bytes)));
+  rings_.input_offset = input.offset();
+  rings_.output_offset = output.offset();
   // Zeroed positions are an empty ring; the data behind them is never read before it is written.
-  std::memset(arena.data() + input, 0, sizeof(rk_ring));
-  std::memset(arena.data() + *output, 0, sizeof(rk_ring));
-  Result<std::uint32_t> kernel = program.executor().attach(rings_);
-  if (!kernel) {
-    arena.free(input, ring_bytes(options_.input_bytes));
-    arena.free(*output, ring_bytes(options_.output_bytes));
-    return std::move(kernel).error();
-  }
+  std::memset(arena.data() + input.offset(), 0, sizeof(rk_ring));
+  std::memset(arena.data() + output.offset(), 0, sizeof(rk_ring));
+  ending_ = make_ending();
+  RK_TRY(kernel, program.executor().attach(rings_));
+  ScopeGuard detaching([&] { program.executor().detach(kernel); });
   const bridge::ChannelLimits limits{
       .in_flight_max = options_.in_flight_max,
       .queue_max = options_.queue_max,
@@ -93,14 +88,20 @@ Result<void> KernelState::open(Program& program) {
   program_ = &program;
   takes_ops_ = program.takes_ops();
   if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
-  kernel_ = *kernel;
+  kernel_ = kernel;
   channel_ = std::make_shared<bridge::Channel>(
-      program.executor(), kernel_, RingView::at(arena.data(), input, options_.input_bytes),
-      RingView::at(arena.data(), *output, options_.output_bytes), limits, runtime_->clock(),
+      program.executor(), kernel_, RingView::at(arena.data(), input.offset(), options_.input_bytes),
+      RingView::at(arena.data(), output.offset(), options_.output_bytes), limits, runtime_->clock(),
       runtime_->bridge());
-  runtime_->bridge().add(channel_);
+  {
+    const std::lock_guard lock(mutex_);
+    begin_counting();
+  }
+  runtime_->bridge().add(channel_);  // nothing throws behind it
+  detaching.dismiss();
+  input_ = std::move(input);
+  output_ = std::move(output);
   const std::lock_guard lock(mutex_);
-  begin_counting();
   set_status(KernelStatus::launched);
   return {};
 }
@@ -109,12 +110,11 @@ Result<void> KernelState::add_region(std::uint64_t bytes,
                                      const std::function<void(std::byte*, std::uint64_t)>& fill) {
   // With the lock: a termination cannot give the memory back meanwhile.
   const std::lock_guard lock(mutex_);
-  if (status_ != KernelStatus::launched || region_bytes_ != 0) return wrong_state("launched");
-  RK_TRY(offset, runtime_->arena().allocate(bytes));
-  region_offset_ = offset;
-  region_bytes_ = bytes;
-  fill(runtime_->arena().data() + offset, offset);
-  return runtime_->memory().to_device(offset, bytes);
+  if (status_ != KernelStatus::launched || region_.bytes() != 0) return wrong_state("launched");
+  RK_TRY(region, runtime_->arena().take(bytes));
+  region_ = std::move(region);
+  fill(runtime_->arena().data() + region_.offset(), region_.offset());
+  return runtime_->memory().to_device(region_.offset(), bytes);
 }
 
 KernelStatus KernelState::status() const {
@@ -128,7 +128,11 @@ bool KernelState::has_failed() const {
   return lives && (program_->executor().failed() || program_->executor().fault(kernel_) != 0);
 }
 
-Error KernelState::terminated_reason() const { return {Errc::kernel_terminated, "'" + id_ + "'"}; }
+Error KernelState::terminated_reason() const noexcept {
+  Error reason(make_error_code(Errc::kernel_terminated));
+  (void)with_memory([&] { reason.detail = "'" + id_ + "'"; });
+  return reason;
+}
 
 KernelMetrics KernelState::metrics() const {
   const KernelStatus current = status();
@@ -143,9 +147,10 @@ void KernelState::reset_metrics() {
   const std::lock_guard lock(mutex_);
   ++resets_;
   if (last_metrics_) return;
+  if (channel_ != nullptr && channel_->latencies() != nullptr && !latencies_before_)
+    latencies_before_ = bridge::Latencies::make();
   begin_counting();
   if (channel_ == nullptr || channel_->latencies() == nullptr) return;
-  if (!latencies_before_) latencies_before_ = bridge::Latencies::make();
   latencies_before_->assign(*channel_->latencies());
 }
 
@@ -238,7 +243,9 @@ void KernelState::copy_latency(Histogram& latency) const {
                  latencies_before_ ? &latencies_before_->total : nullptr);
 }
 
-Error KernelState::noted(Error error) const { return runtime_->noted(id_, std::move(error)); }
+Error KernelState::noted(Error error) const noexcept {
+  return runtime_->noted(id_, std::move(error));
+}
 
 KernelState::Activity KernelState::activity() const {
   Activity activity;
@@ -366,6 +373,17 @@ Error KernelState::to_error(bridge::Outcome&& outcome, const Request* request) c
 }
 
 Result<Reply> KernelState::to_reply(bridge::Outcome&& outcome, const Prepared* asked) const {
+  const MessageId id = outcome.id;
+  try {
+    return read_reply(std::move(outcome), asked);
+  } catch (const std::bad_alloc&) {  // the message has ended all the same
+    Error error = no_memory();
+    error.message = id;
+    return error;
+  }
+}
+
+Result<Reply> KernelState::read_reply(bridge::Outcome&& outcome, const Prepared* asked) const {
   const Request* const request = asked != nullptr ? asked->request : nullptr;
   if (outcome.error) return to_error(std::move(outcome), request);
   using Made = Result<Reply>;  // in place: a reply is ten words that nobody needs twice

@@ -22,6 +22,7 @@
 #include "bridge/bridge.hpp"
 #include "bridge/channel.hpp"
 #include "foundation/histogram.hpp"
+#include "foundation/memory_error.hpp"
 #include "message/codec.hpp"
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/kernel.hpp"
@@ -83,13 +84,14 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   Result<void> try_activate();
   /// Starts a deactivation that `Bridge` or `drive` polls to its end.
   [[nodiscard]] Result<std::unique_ptr<bridge::Watch>> start_deactivate(Done done);
-  /// Starts a termination. nullptr: it is over or under way, and `done` is called when it is.
+  /// Starts a termination. nullptr: it is over or under way, and `done`, unless it is null, is
+  /// called when it is. With a null `done` it needs no memory, as `terminate`.
   [[nodiscard]] std::unique_ptr<bridge::Watch> start_terminate(const TerminateOptions& options,
                                                                const Error& reason, Done done);
   Result<void> deactivate();
-  Result<void> terminate(const TerminateOptions& options, const Error& reason);
+  Result<void> terminate(const TerminateOptions& options, const Error& reason) noexcept;
   /// Why a plain termination ends messages.
-  [[nodiscard]] Error terminated_reason() const;
+  [[nodiscard]] Error terminated_reason() const noexcept;
 
   [[nodiscard]] Result<Reply> call(ContentView content, const SendOptions& options);
   [[nodiscard]] Result<MessageId> send(ContentView content, const SendOptions& options);
@@ -155,7 +157,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   /// After a termination that the device did not obey, once its slices have returned after all:
   /// gives back the rings, and the tensors of messages that were in flight.
-  void give_back();
+  void give_back() noexcept;
 
   /// Whether it was made before a fork: then nothing but this and the id may be asked.
   [[nodiscard]] bool is_foreign() const noexcept { return mark_.is_foreign(); }
@@ -172,7 +174,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// Makes `latency` what it is at this moment; leaves it alone if no times are taken.
   void copy_latency(Histogram& latency) const;
   /// Keeps the error in the runtime's log, and gives it back.
-  Error noted(Error error) const;
+  Error noted(Error error) const noexcept;
   /// What changes with the figures of `metrics`, except that the device may be at work on what is
   /// unanswered. Cheap: asks no device.
   struct Activity {
@@ -192,10 +194,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Activity activity() const;
   /// After a termination that the device did not obey in time: gives the rings back if it has
   /// since. One thread at a time.
-  [[nodiscard]] bool try_give_back();
+  [[nodiscard]] bool try_give_back() noexcept;
   /// Polls watches to their ends.
-  static void drive(std::vector<std::unique_ptr<bridge::Watch>> watches,
-                    const bridge::Clock& clock);
+  static void drive(bridge::WatchList watches, const bridge::Clock& clock) noexcept;
   [[nodiscard]] bridge::Channel& channel() noexcept { return *channel_; }
   /// How a message is handed over whose sender has nothing else to do: on the sender's own thread
   /// where the device can.
@@ -205,10 +206,14 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
  private:
   friend class Deactivation;
   friend class Termination;
+  friend class RuntimeState;  // next_ending_
 
   /// What was counted since the channel began; the state lock is held, as for the next ones.
   [[nodiscard]] KernelMetrics all_metrics() const;
   void add_executor(KernelMetrics& metrics) const;
+  /// `to_reply`, except that it may throw.
+  [[nodiscard]] Result<Reply> read_reply(bridge::Outcome&& outcome, const Prepared* asked) const;
+  [[nodiscard]] static std::unique_ptr<bridge::Watch> make_ending();  // lifecycle.cpp
   void begin_counting();
   [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
   /// The message has found no room, for the first time or again. Returns the time.
@@ -218,9 +223,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
   [[nodiscard]] Result<void> check_launched() const;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
-  void set_status(KernelStatus status);                // state lock held
+  void set_status(KernelStatus status) noexcept;       // state lock held
   [[nodiscard]] bool has_failed() const;               // state lock held
   /// `epoch`: the one with which the device lets go of the rings, in case it has not.
+  /// Where it throws, which is at its beginning, it can be called again.
   void finish_termination(bool released, std::uint32_t epoch, Result<void> result);
 
   const std::shared_ptr<RuntimeState> runtime_;
@@ -234,9 +240,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   const ForkMark mark_;
   std::uint32_t kernel_ = 0;
   bridge::KernelRings rings_;
-  std::uint64_t region_offset_ = 0;  // of add_region; guarded by mutex_
-  std::uint64_t region_bytes_ = 0;   // 0: none
+  Arena::Region input_;
+  Arena::Region output_;
   std::shared_ptr<bridge::Channel> channel_;
+  std::unique_ptr<bridge::Watch> ending_;  // its Termination, made with it: to end needs no memory
+
+  std::shared_ptr<KernelState> next_ending_;  // of those that shutdown or restart ends together
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -247,6 +256,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   Error end_reason_;        // set when it begins to terminate
   std::vector<Done> on_terminated_;
   Result<void> termination_;
+  Arena::Region region_;          // of add_region
   std::uint32_t last_epoch_ = 0;  // of the termination; set with `terminated`
   std::optional<KernelMetrics> last_metrics_;
   // What was counted before it began: by the device, for those who had this place; and by all when
@@ -267,11 +277,13 @@ Result<std::size_t> KernelState::send_all(std::size_t count, Contents&& content,
   Prepared prepared;  // of the message that is being written
   std::size_t sent = 0;
   while (sent < count) {
-    const auto describe = [&](std::size_t i) -> Result<const bridge::Envelope*> {
-      // With the channel's send lock, which the bridge wants as well.
-      RK_TRY_VOID(prepare(content(sent + i), options, prepared, false));
-      prepared.envelope.deadline_ns = deadline;
-      return &prepared.envelope;
+    const auto describe = [&](std::size_t i) {
+      return or_no_memory([&]() -> Result<const bridge::Envelope*> {
+        // With the channel's send lock, which the bridge wants as well.
+        RK_TRY_VOID(prepare(content(sent + i), options, prepared, false));
+        prepared.envelope.deadline_ns = deadline;
+        return &prepared.envelope;
+      });
     };
     const auto write = [&](std::size_t, std::byte* payload) { prepared.write(payload); };
     Result<std::size_t> accepted = channel_->submit_batch(count - sent, describe, write);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bridge/idle.hpp"
+#include "foundation/memory_error.hpp"
 #include "ring/geometry.hpp"
 #include "runtime/kernel_state.hpp"
 
@@ -34,7 +35,7 @@ Error KernelState::explained(Error error) const {
   return error;
 }
 
-void KernelState::set_status(KernelStatus status) {
+void KernelState::set_status(KernelStatus status) noexcept {
   status_ = status;
   runtime_->changed(id_, status);
 }
@@ -67,12 +68,14 @@ Result<void> KernelState::try_activate() {
 /// active -> deactivated: over when the executor obeys.
 class Deactivation final : public bridge::Watch {
  public:
-  Deactivation(std::shared_ptr<KernelState> kernel, std::uint32_t epoch, Done done)
+  Deactivation(std::shared_ptr<KernelState> kernel, Done done)
       : kernel_(std::move(kernel)),
-        epoch_(epoch),
         deadline_ns_(
             kernel_->runtime_->deadline_ns(kernel_->runtime_->options().termination_timeout)),
         done_(std::move(done)) {}
+
+  /// With it the device lets go.
+  void begin(std::uint32_t epoch) noexcept { epoch_ = epoch; }
 
   bool poll(std::uint64_t now_ns) override {
     std::optional<Result<void>> result;
@@ -100,13 +103,14 @@ class Deactivation final : public bridge::Watch {
       return Result<void>();
     }
     if (now_ns < deadline_ns_) return std::nullopt;
+    Error late(Errc::execution_timeout,
+               "kernel '" + kernel_->id_ + "' was not let go of by the device; it stays active");
     kernel_->channel_->set_state(RK_KERNEL_RUNNING);  // it stays what it is
-    return Error(Errc::execution_timeout,
-                 "kernel '" + kernel_->id_ + "' was not let go of by the device; it stays active");
+    return late;
   }
 
   const std::shared_ptr<KernelState> kernel_;
-  const std::uint32_t epoch_;
+  std::uint32_t epoch_ = 0;
   const std::uint64_t deadline_ns_;
   const Done done_;
 };
@@ -115,22 +119,23 @@ Result<std::unique_ptr<bridge::Watch>> KernelState::start_deactivate(Done done) 
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::active || deactivating_)
     return noted(wrong_state("deactivated").error());
+  auto deactivation = std::make_unique<Deactivation>(shared_from_this(), std::move(done));
   deactivating_ = true;
-  const std::uint32_t epoch = channel_->set_state(RK_KERNEL_PAUSED);
-  return std::unique_ptr<bridge::Watch>(
-      new Deactivation(shared_from_this(), epoch, std::move(done)));
+  deactivation->begin(channel_->set_state(RK_KERNEL_PAUSED));
+  return std::unique_ptr<bridge::Watch>(std::move(deactivation));
 }
 
 /// any -> terminated: close, drain if asked, wait until the device has let go, give everything
 /// back.
 class Termination final : public bridge::Watch {
  public:
-  Termination(std::shared_ptr<KernelState> kernel, bool drain, std::chrono::nanoseconds timeout,
-              Error reason)
-      : kernel_(std::move(kernel)),
-        drain_(drain),
-        deadline_ns_(kernel_->runtime_->deadline_ns(timeout)),
-        reason_(std::move(reason)) {}
+  void begin(std::shared_ptr<KernelState> kernel, bool drain, std::chrono::nanoseconds timeout,
+             Error reason) noexcept {
+    kernel_ = std::move(kernel);
+    drain_ = drain;
+    deadline_ns_ = kernel_->runtime_->deadline_ns(timeout);
+    reason_ = std::move(reason);
+  }
 
   bool poll(std::uint64_t now_ns) override {
     bridge::Executor& executor = kernel_->program_->executor();
@@ -163,45 +168,47 @@ class Termination final : public bridge::Watch {
   }
 
  private:
-  const std::shared_ptr<KernelState> kernel_;
-  const bool drain_;
-  const std::uint64_t deadline_ns_;
-  const Error reason_;
+  std::shared_ptr<KernelState> kernel_;
+  bool drain_ = false;
+  std::uint64_t deadline_ns_ = 0;
+  Error reason_;
   bool told_ = false;
   std::uint32_t epoch_ = 0;
 };
 
+std::unique_ptr<bridge::Watch> KernelState::make_ending() {
+  return std::make_unique<Termination>();
+}
+
 std::unique_ptr<bridge::Watch> KernelState::start_terminate(const TerminateOptions& options,
                                                             const Error& reason, Done done) {
-  bool drain = false;
-  {
-    std::unique_lock lock(mutex_);
-    if (status_ == KernelStatus::terminated) {
-      Result<void> result = termination_;
-      lock.unlock();
-      done(std::move(result));
-      return nullptr;
-    }
-    on_terminated_.push_back(std::move(done));
-    if (status_ == KernelStatus::terminating) return nullptr;
-    drain = options.drain && status_ == KernelStatus::active && !deactivating_;
-    set_status(KernelStatus::terminating);
-    end_reason_ = reason;
+  std::unique_lock lock(mutex_);
+  if (status_ == KernelStatus::terminated) {
+    Result<void> result = copy_of(termination_);
+    lock.unlock();
+    if (done) done(std::move(result));
+    return nullptr;
   }
+  if (done) on_terminated_.push_back(std::move(done));
+  if (status_ == KernelStatus::terminating) return nullptr;
+  const bool drain = options.drain && status_ == KernelStatus::active && !deactivating_;
+  set_status(KernelStatus::terminating);
+  end_reason_ = copy_of(reason);
   const auto timeout =
       options.timeout.count() != 0 ? options.timeout : runtime_->options().termination_timeout;
-  return std::make_unique<Termination>(shared_from_this(), drain, timeout, reason);
+  static_cast<Termination&>(*ending_).begin(shared_from_this(), drain, timeout, copy_of(reason));
+  return std::move(ending_);
 }
 
-void KernelState::give_back() {
+void KernelState::give_back() noexcept {
   channel_->release_holds();
-  runtime_->arena().free(rings_.input_offset, ring_bytes(rings_.input_capacity));
-  runtime_->arena().free(rings_.output_offset, ring_bytes(rings_.output_capacity));
+  input_.reset();
+  output_.reset();
   const std::lock_guard lock(mutex_);
-  if (region_bytes_ != 0) runtime_->arena().free(region_offset_, region_bytes_);
+  region_.reset();
 }
 
-bool KernelState::try_give_back() {
+bool KernelState::try_give_back() noexcept {
   bridge::Executor& executor = program_->executor();
   executor.go_on(kernel_);
   if (!executor.obeys(kernel_, last_epoch_)) return false;
@@ -212,9 +219,11 @@ bool KernelState::try_give_back() {
 
 void KernelState::finish_termination(bool released, std::uint32_t epoch, Result<void> result) {
   last_epoch_ = epoch;
+  if (!released) runtime_->keep(shared_from_this());  // nothing throws behind it
   {
     const std::lock_guard lock(mutex_);
-    KernelMetrics metrics = all_metrics();
+    KernelMetrics metrics;
+    (void)with_memory([&] { metrics = all_metrics(); });  // without memory there are no last ones
     metrics.in_flight = metrics.unreceived = 0;
     metrics.input_ring_position = metrics.input_ring_bytes = metrics.input_ring_used_bytes = 0;
     metrics.output_ring_position = metrics.output_ring_bytes = metrics.output_ring_used_bytes = 0;
@@ -224,27 +233,23 @@ void KernelState::finish_termination(bool released, std::uint32_t epoch, Result<
   if (released) {
     program_->executor().detach(kernel_);
     give_back();
-  } else {
-    runtime_->keep(shared_from_this());
   }
-  if (!result) noted(result.error());
+  if (!result) noted(copy_of(result.error()));
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(mutex_);
-    termination_ = result;
+    termination_ = copy_of(result);
     set_status(KernelStatus::terminated);
     waiting.swap(on_terminated_);
   }
   runtime_->forget(*this);
   changed_.notify_all();
-  for (const Done& done : waiting) done(result);
+  for (const Done& done : waiting) done(copy_of(result));
 }
 
-void KernelState::drive(std::vector<std::unique_ptr<bridge::Watch>> watches,
-                        const bridge::Clock& clock) {
+void KernelState::drive(bridge::WatchList watches, const bridge::Clock& clock) noexcept {
   bridge::IdleStrategy idle;
-  const auto is_over = [&](const auto& watch) { return watch->poll(clock.now_ns()); };
-  while (std::erase_if(watches, is_over), !watches.empty()) {
+  while (watches.poll(clock.now_ns()), !watches.empty()) {
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
   }
@@ -252,20 +257,20 @@ void KernelState::drive(std::vector<std::unique_ptr<bridge::Watch>> watches,
 
 Result<void> KernelState::deactivate() {
   Result<void> result;
-  std::vector<std::unique_ptr<bridge::Watch>> watch(1);
+  bridge::WatchList watch;
   RK_TRY(begun, start_deactivate([&](Result<void> ended) { result = std::move(ended); }));
-  watch.front() = std::move(begun);
+  watch.push(std::move(begun));
   drive(std::move(watch), runtime_->clock());
   return result;
 }
 
-Result<void> KernelState::terminate(const TerminateOptions& options, const Error& reason) {
-  std::vector<std::unique_ptr<bridge::Watch>> watch(1);
-  watch.front() = start_terminate(options, reason, [](const Result<void>&) {});
-  if (watch.front() != nullptr) drive(std::move(watch), runtime_->clock());
+Result<void> KernelState::terminate(const TerminateOptions& options, const Error& reason) noexcept {
+  bridge::WatchList watch;
+  if (auto begun = start_terminate(options, reason, nullptr)) watch.push(std::move(begun));
+  drive(std::move(watch), runtime_->clock());
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return status_ == KernelStatus::terminated; });
-  return termination_;
+  return copy_of(termination_);
 }
 
 }  // namespace ringkernel::detail

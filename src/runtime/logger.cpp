@@ -6,6 +6,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstdlib>
+#include <new>
+
+#include "foundation/memory_error.hpp"
 
 namespace ringkernel::detail {
 
@@ -15,6 +18,7 @@ using std::chrono::system_clock;
 
 namespace {
 
+constexpr auto pause_without_memory = std::chrono::milliseconds(10);
 constexpr auto without_throwing = asio::as_tuple(asio::use_awaitable);
 
 /// What cannot be mended by sending again.
@@ -30,12 +34,18 @@ Logger::Logger(std::shared_ptr<LogSink> sink, std::string runtime, std::string n
       runtime_(std::move(runtime)),
       name_(std::move(name)),
       events_(std::move(events)) {
-  asio::co_spawn(context_, follow_events(), asio::detached);
-  asio::co_spawn(context_, tell_left_out(), asio::detached);
-  thread_ = std::thread([this] { context_.run(); });
+  // The last thing that may throw.
+  thread_ = std::thread([this] { run(); });
 }
 
 Logger::~Logger() { thread_.join(); }
+
+void Logger::run() noexcept {
+  // Without memory for the first there is no log, and this thread ends at once.
+  if (with_memory([this] { asio::co_spawn(context_, follow_events(), asio::detached); }))
+    (void)with_memory([this] { asio::co_spawn(context_, tell_left_out(), asio::detached); });
+  while (!with_memory([this] { context_.run(); })) continue;
+}
 
 void Logger::tell(LogLevel level, std::string text) {
   asio::post(context_, [this, level, text = std::move(text)] { tell_of_runtime(level, text); });
@@ -63,23 +73,33 @@ struct Logger::Ending {
 
 asio::awaitable<void> Logger::follow_events() {
   const Ending ending(*this);
-  for (;;) {
-    const auto [error, event] = co_await events_.async_next(without_throwing);
-    if (error) break;
-    tell(event);
+  for (bool goes_on = true; goes_on;) {
+    bool has_memory = true;
+    try {
+      const auto [error, event] = co_await events_.async_next(without_throwing);
+      goes_on = !error;
+      if (goes_on) tell(event);
+    } catch (const std::bad_alloc&) {  // one is lost
+      has_memory = false;
+    }
+    if (!has_memory) std::this_thread::sleep_for(pause_without_memory);
   }
-  for (auto& [key, kind] : kinds_) tell_last(kind);
+  for (auto& [key, kind] : kinds_) (void)with_memory([&] { tell_last(kind); });
   tell_of_runtime(LogLevel::info, "shut down");
 }
 
 asio::awaitable<void> Logger::tell_left_out() {
   for (;;) {
-    timer_.expires_after(log_repeat_period);
-    co_await timer_.async_wait(without_throwing);
+    try {
+      timer_.expires_after(log_repeat_period);
+      co_await timer_.async_wait(without_throwing);
+    } catch (const std::bad_alloc&) {
+      break;  // what is left out is told at the end
+    }
     if (ended_) break;
     const auto now = steady_clock::now();
     for (auto& [key, kind] : kinds_)
-      if (now - kind.told >= log_repeat_period) tell_last(kind);
+      if (now - kind.told >= log_repeat_period) (void)with_memory([&] { tell_last(kind); });
     // What was told long ago is no repetition any more.
     std::erase_if(kinds_, [&](const auto& entry) {
       return entry.second.left_out == 0 && now - entry.second.told >= log_repeat_period;

@@ -46,6 +46,7 @@ class Logger {
 
   struct Ending;
 
+  void run() noexcept;
   boost::asio::awaitable<void> follow_events();
   boost::asio::awaitable<void> tell_left_out();
   void tell(const Event& event);

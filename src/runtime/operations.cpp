@@ -18,36 +18,42 @@ class SendOperation final : public Abandonable, public std::enable_shared_from_t
       : kernel_(std::move(kernel)), finish_(std::move(handler)) {}
 
   void start(const Content& content, const SendOptions& options) {
-    KernelState::Prepared prepared;
-    if (Result<void> ready = kernel_->prepare(content, options, prepared); !ready)
-      return finish_(kernel_->noted(ready.error()).code, 0);
-    prepared.envelope.deadline_ns = kernel_->deadline_ns(options, {});
-    bridge::Channel& channel = kernel_->channel();
-    const Result<MessageId> id = channel.submit(
-        prepared.envelope, bridge::Receiver::mailbox, nullptr, bridge::Executor::Wake::launch,
-        [&](std::byte* payload) { prepared.write(payload); });
-    if (id) return finish_({}, *id);
-    if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(id.error()).code, 0);
-    finish_.tell(weak_from_this());
-    finish_.on_cancel([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->cancel();
-    });
-    MessageBuffer payload(prepared.envelope.payload_bytes);
-    prepared.write(payload.data());
-    whereabouts_.waiting(channel.submit_later(
-        prepared.envelope, bridge::Receiver::mailbox, nullptr, std::move(payload),
-        [self = shared_from_this()](Result<MessageId> admitted) {
-          if (admitted)
-            self->finish_({}, *admitted);
-          else
-            self->finish_(self->kernel_->noted(admitted.error()).code, 0);
-        },
-        kernel_->patience(options).deadline_ns(kernel_->runtime().clock().now_ns())));
+    // Where this throws, the message was not accepted and nobody else ends the operation.
+    if (!with_memory([&] { submit(content, options); })) finish_(no_memory().code, 0);
   }
 
   void abandoned() noexcept override { cancel(); }
 
  private:
+  void submit(const Content& content, const SendOptions& options) {
+    KernelState::Prepared prepared;
+    if (Result<void> ready = kernel_->prepare(content, options, prepared); !ready)
+      return finish_(kernel_->noted(std::move(ready).error()).code, 0);
+    prepared.envelope.deadline_ns = kernel_->deadline_ns(options, {});
+    bridge::Channel& channel = kernel_->channel();
+    Result<MessageId> id = channel.submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
+                                          bridge::Executor::Wake::launch,
+                                          [&](std::byte* payload) { prepared.write(payload); });
+    if (id) return finish_({}, *id);
+    if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(std::move(id).error()).code, 0);
+    finish_.tell(weak_from_this());
+    finish_.on_cancel([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->cancel();
+    });
+    MessageBuffer payload(prepared.envelope.payload_bytes);
+    bridge::Admission admission = [self = shared_from_this()](Result<MessageId> admitted) {
+      if (admitted)
+        self->finish_({}, *admitted);
+      else
+        self->finish_(self->kernel_->noted(std::move(admitted).error()).code, 0);
+    };
+    prepared.write(payload.data());  // nothing throws behind it
+    whereabouts_.waiting(channel.submit_later(
+        prepared.envelope, bridge::Receiver::mailbox, nullptr, std::move(payload),
+        std::move(admission),
+        kernel_->patience(options).deadline_ns(kernel_->runtime().clock().now_ns())));
+  }
+
   void cancel() {
     whereabouts_.cancel(kernel_->channel(), [this] { finish_(aborted, 0); });
   }
@@ -68,13 +74,16 @@ class ReceiveOperation final : public bridge::Completion,
   void start(std::chrono::nanoseconds timeout) {
     if (finish_.is_abandoned()) return;
     self_ = shared_from_this();
-    finish_.tell(weak_from_this());
-    finish_.on_cancel([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->cancel();
+    const bool is_waiting = with_memory([&] {
+      finish_.tell(weak_from_this());
+      finish_.on_cancel([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->cancel();
+      });
+      const std::uint64_t deadline_ns =
+          timeout.count() == 0 ? bridge::no_deadline : kernel_->runtime().deadline_ns(timeout);
+      ticket_ = kernel_->channel().receive_later(this, deadline_ns);
     });
-    const std::uint64_t deadline_ns =
-        timeout.count() == 0 ? bridge::no_deadline : kernel_->runtime().deadline_ns(timeout);
-    ticket_ = kernel_->channel().receive_later(this, deadline_ns);
+    if (!is_waiting) end(no_memory().code, Reply());
   }
 
   void abandoned() noexcept override { cancel(); }
@@ -92,7 +101,7 @@ class ReceiveOperation final : public bridge::Completion,
   void cancel() {
     if (kernel_->channel().stop_receiving(ticket_)) end(aborted, Reply());
   }
-  void end(error_code error, Reply reply) {
+  void end(error_code error, Reply reply) noexcept {
     const std::shared_ptr<ReceiveOperation> last = std::move(self_);
     finish_(error, std::move(reply));
   }
@@ -119,10 +128,12 @@ void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<Reply> handler) {
   if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel).code, Reply());
   KernelState::Prepared prepared;
-  if (Result<void> ready = kernel->prepare(content, options, prepared); !ready)
-    return Finish<Reply>(std::move(handler))(kernel->noted(ready.error()).code, Reply());
-  if (Result<void> replies = kernel->check_replies(); !replies)
-    return Finish<Reply>(std::move(handler))(kernel->noted(replies.error()).code, Reply());
+  Result<void> ready = or_no_memory([&]() -> Result<void> {
+    RK_TRY_VOID(kernel->prepare(content, options, prepared));
+    return kernel->check_replies();
+  });
+  if (!ready)
+    return Finish<Reply>(std::move(handler))(kernel->noted(std::move(ready).error()).code, Reply());
   const auto as_it_is = [](Reply&& reply) -> Result<Reply> { return std::move(reply); };
   start_call_operation(std::move(kernel), prepared, options, as_it_is, std::move(handler));
 }
@@ -141,17 +152,18 @@ void start_receive(std::shared_ptr<KernelState> kernel, std::chrono::nanoseconds
 
 void start_activate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   Finish<> finish(std::move(handler));
-  finish(usable(kernel) ? code_of(kernel->activate()) : refusal(kernel).code);
+  if (!usable(kernel)) return finish(refusal(kernel).code);
+  finish(code_of(or_no_memory([&] { return kernel->activate(); })));
 }
 
 void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   const Done done = done_with(std::move(handler));
   if (!usable(kernel)) return done(refusal(kernel));
-  auto watch = kernel->start_deactivate(done);
+  auto watch = or_no_memory([&] { return kernel->start_deactivate(done); });
   if (watch)
     kernel->runtime().bridge().watch(std::move(*watch));
   else
-    done(watch.error());
+    done(copy_of(watch.error()));
 }
 
 void start_terminate(std::shared_ptr<KernelState> kernel, const TerminateOptions& options,

@@ -39,13 +39,9 @@ Result<std::unique_ptr<Program>> Program::open(DeviceMemory& memory, Arena& aren
                                                const ProgramOptions& options) {
   const std::uint64_t bytes = bridge::Executor::region_bytes(options.limits) +
                               (memory.is_shared() ? 0 : bridge::Mover::staging_bytes);
-  RK_TRY(offset, arena.allocate(bytes));
-  std::unique_ptr<Program> program(new Program(memory, name, offset, bytes));
-  if (Result<void> result = program->start(arena, options); !result) {
-    program.reset();  // before its region goes
-    arena.free(offset, bytes);
-    return std::move(result).error();
-  }
+  RK_TRY(region, arena.take(bytes));
+  std::unique_ptr<Program> program(new Program(memory, name, std::move(region)));
+  RK_TRY_VOID(program->start(arena, options));
   return program;
 }
 

@@ -47,9 +47,6 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
 
   [[nodiscard]] bridge::Executor& executor() noexcept { return *executor_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Its region, which goes back to the arena when the program is gone.
-  [[nodiscard]] std::uint64_t region_offset() const noexcept { return region_offset_; }
-  [[nodiscard]] std::uint64_t region_bytes() const noexcept { return region_bytes_; }
   /// Whether its messages are ops (FlatBuffers requests) or plain bytes.
   [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
 
@@ -79,13 +76,13 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   void refresh_telemetry(std::uint32_t kernel) override;
 
  private:
-  Program(DeviceMemory& memory, std::string name, std::uint64_t region_offset,
-          std::uint64_t region_bytes)
+  Program(DeviceMemory& memory, std::string name, Arena::Region region)
       : memory_(memory),
         name_(std::move(name)),
         takes_ops_(name_ == "core"),
-        region_offset_(region_offset),
-        region_bytes_(region_bytes) {}
+        region_(std::move(region)),
+        region_offset_(region_.offset()),
+        region_bytes_(region_.bytes()) {}
 
   [[nodiscard]] Result<void> start(Arena& arena, const ProgramOptions& options);
   /// The slice launched last has ended, if that was not told; with the lock of the trace.
@@ -104,6 +101,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   const bridge::SteadyClock clock_;
   const std::string name_;
   const bool takes_ops_;
+  const Arena::Region region_;  // goes last, when nothing touches it any more
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;
   std::uint32_t work_groups_ = 1;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "foundation/memory_error.hpp"
 #include "ringkernel/limits.hpp"
 #include "runtime/runtime_state.hpp"
 #include "telemetry/folder.hpp"
@@ -37,7 +38,9 @@ Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
 
 Publisher::Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
                      std::unique_ptr<telemetry::CountersWriter> writer)
-    : runtime_(runtime), period_(period), writer_(std::move(writer)) {}
+    : runtime_(runtime), period_(period), writer_(std::move(writer)) {
+  free_places_.reserve(kernels_max);  // giving a place back needs no memory
+}
 
 void Publisher::start() {
   thread_ = std::thread([this] { run(); });
@@ -56,12 +59,12 @@ void Publisher::run() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     lock.unlock();
-    publish();
+    (void)with_memory([this] { publish(); });  // or in the next round
     lock.lock();
     changed_.wait_for(lock, period_, [this] { return ending_; });
   }
   lock.unlock();
-  publish();  // how it ended, for those who look at this moment
+  (void)with_memory([this] { publish(); });  // how it ended, for those who look at this moment
 }
 
 void Publisher::publish() {
@@ -97,13 +100,14 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   const KernelState::Activity activity = kernel->activity();
   if (activity.status == KernelStatus::failed) kernel->tell_failure();
   KernelState::Activity before = std::exchange(place.activity, activity);
-  if (place.is_stored && activity.unanswered == 0 && activity == before) return true;
+  const bool was_stored = std::exchange(place.is_stored, false);  // until all of it is
+  if (was_stored && activity.unanswered == 0 && activity == before) return place.is_stored = true;
   place.metrics.slices = before.slices = activity.slices;
   place.metrics.parks = before.parks = activity.parks;
   place.metrics.wake_ups = before.wake_ups = activity.wake_ups;
   place.metrics.copies = before.copies = activity.copies;
   place.metrics.copied_bytes = before.copied_bytes = activity.copied_bytes;
-  const bool is_resting = place.is_stored && activity.unanswered == 0 && activity == before;
+  const bool is_resting = was_stored && activity.unanswered == 0 && activity == before;
   if (!is_resting) {
     place.metrics = kernel->metrics();
     place.calls = kernel->calls(telemetry::calls_max);

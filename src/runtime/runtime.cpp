@@ -11,6 +11,8 @@
 #include "bridge/executor.hpp"
 #include "bridge/mover.hpp"
 #include "foundation/align.hpp"
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "http/address.hpp"
 #include "runtime/function_state.hpp"
 #include "runtime/kernel_state.hpp"
@@ -178,6 +180,10 @@ std::vector<Candidate> find_candidates(BackendTarget target,
 }  // namespace
 
 Result<RingKernelRuntime> RuntimeBuilder::build() const {
+  return or_no_memory([this] { return open(); });
+}
+
+Result<RingKernelRuntime> RuntimeBuilder::open() const {
   const RuntimeOptions options = completed(options_);
   RK_TRY_VOID(check(options));
   std::shared_ptr<LogSink> log = log_;
@@ -210,9 +216,11 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
     RK_TRY_VOID(check_arena(options, device_state));
     RK_TRY_VOID(check_work_groups(options.work_groups, candidate.description, device_state));
     try {
-      return RingKernelRuntime(std::make_shared<detail::RuntimeState>(
+      auto state = std::make_shared<detail::RuntimeState>(
           options, std::string(candidate.backend.name()), candidate.description, std::move(*device),
-          device_state, std::move(log)));
+          device_state);
+      state->start(std::move(log));
+      return RingKernelRuntime(std::move(state));
     } catch (const std::runtime_error& refusal) {  // of the system: no thread, no descriptor
       return Error(Errc::backend_unavailable,
                    std::string("the runtime cannot start: ") + refusal.what());
@@ -259,12 +267,14 @@ Result<Kernel> RingKernelRuntime::launch(std::string_view id, Dim3 grid, Dim3 bl
     return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
   };
   if (state_->is_foreign()) return made_before_fork();
-  if (!single(grid) || !single(block))
-    return Error(Errc::limit_exceeded, "grid " + text(grid) + ", block " + text(block) +
-                                           "; a message is worked on by 1x1x1 work-groups of "
-                                           "1x1x1 work-items; " +
-                                           state_->device_limits());
-  return launch(id, options);
+  return or_no_memory([&]() -> Result<Kernel> {
+    if (!single(grid) || !single(block))
+      return Error(Errc::limit_exceeded, "grid " + text(grid) + ", block " + text(block) +
+                                             "; a message is worked on by 1x1x1 work-groups of "
+                                             "1x1x1 work-items; " +
+                                             state_->device_limits());
+    return launch(id, options);
+  });
 }
 
 Kernel RingKernelRuntime::find(std::string_view id) const {
@@ -273,9 +283,11 @@ Kernel RingKernelRuntime::find(std::string_view id) const {
 
 Result<Kernel> RingKernelRuntime::kernel(std::string_view id) const {
   if (state_->is_foreign()) return made_before_fork();
-  auto state = state_->find(id);
-  if (state == nullptr) return no_kernel(id);
-  return Kernel(std::move(state));
+  return or_no_memory([&]() -> Result<Kernel> {
+    auto state = state_->find(id);
+    if (state == nullptr) return no_kernel(id);
+    return Kernel(std::move(state));
+  });
 }
 
 std::vector<std::string> RingKernelRuntime::kernels() const {
@@ -288,8 +300,10 @@ Result<KernelStatus> RingKernelRuntime::status(std::string_view id) const {
 }
 
 Result<KernelMetrics> RingKernelRuntime::metrics(std::string_view id) const {
-  RK_TRY(found, kernel(id));
-  return found.metrics();
+  return or_no_memory([&]() -> Result<KernelMetrics> {
+    RK_TRY(found, kernel(id));
+    return found.metrics();
+  });
 }
 
 RuntimeMetrics RingKernelRuntime::metrics() const {
@@ -310,20 +324,27 @@ EventStream RingKernelRuntime::events(const EventOptions& options) {
 
 Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
   if (state_->is_foreign()) return made_before_fork();
-  RK_TRY(id, state_->allocate(desc));
-  return Tensor(std::make_shared<detail::TensorState>(state_, id, desc));
+  return or_no_memory([&]() -> Result<Tensor> {
+    RK_TRY(id, state_->allocate(desc));
+    ScopeGuard giving_back([&]() noexcept { state_->tensors().give_up(id); });
+    auto state = std::make_shared<detail::TensorState>(state_, id, desc);
+    giving_back.dismiss();
+    return Tensor(std::move(state));
+  });
 }
 
 Result<Defragmentation> RingKernelRuntime::defragment() {
   if (state_->is_foreign()) return made_before_fork();
-  return state_->tensors().defragment();
+  return or_no_memory([this] { return state_->tensors().defragment(); });
 }
 
 Result<CompiledFunction> RingKernelRuntime::compile(const Graph& graph,
                                                     const FunctionOptions& options) {
   if (state_->is_foreign()) return made_before_fork();
-  RK_TRY(function, detail::FunctionState::compile(state_, graph, options));
-  return CompiledFunction(std::move(function));
+  return or_no_memory([&]() -> Result<CompiledFunction> {
+    RK_TRY(function, detail::FunctionState::compile(state_, graph, options));
+    return CompiledFunction(std::move(function));
+  });
 }
 
 std::optional<CompiledFunction> RingKernelRuntime::cached_function(
@@ -336,16 +357,18 @@ Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view co
                                                              std::span<const TensorDesc> inputs,
                                                              const Graph& graph,
                                                              const FunctionOptions& options) {
-  if (graph.status() && !std::ranges::equal(graph.inputs(), inputs))
-    return Error(Errc::invalid_argument,
-                 "graph '" + graph.name() + "' has other inputs than were asked for");
-  RK_TRY(function, compile(graph, options));
-  return state_->functions().keep({content, inputs}, function);
+  return or_no_memory([&]() -> Result<CompiledFunction> {
+    if (graph.status() && !std::ranges::equal(graph.inputs(), inputs))
+      return Error(Errc::invalid_argument,
+                   "graph '" + graph.name() + "' has other inputs than were asked for");
+    RK_TRY(function, compile(graph, options));
+    return state_->functions().keep({content, inputs}, function);
+  });
 }
 
 Result<void> RingKernelRuntime::restart(std::string_view program) {
   if (state_->is_foreign()) return made_before_fork();
-  return state_->restart(program);
+  return or_no_memory([&] { return state_->restart(program); });
 }
 
 Result<void> RingKernelRuntime::shutdown() {

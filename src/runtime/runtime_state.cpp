@@ -9,6 +9,8 @@
 #include <iterator>
 #include <utility>
 
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "http/address.hpp"
 #include "http/server.hpp"
@@ -54,7 +56,7 @@ std::string fault_of_name(std::string_view name) {
 
 RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
                            const rk_device_description& description, backend::Device device,
-                           const rk_device_state& device_state, std::shared_ptr<LogSink> log)
+                           const rk_device_state& device_state)
     : options_(options),
       backend_name_(std::move(backend_name)),
       device_name_(description.name),
@@ -69,7 +71,9 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
                description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu,
                memory_->is_shared() ? nullptr : memory_.get()),
       functions_(options.functions_cached_max, options.function_cache_bytes_max),
-      bridge_(clock_) {
+      bridge_(clock_) {}
+
+void RuntimeState::start(std::shared_ptr<LogSink> log) {
   bridge_.start();
   start_telemetry();
   if (log != nullptr) start_log(std::move(log));
@@ -123,12 +127,15 @@ std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const 
   return clock_.now_ns() + bounded_ns(timeout);
 }
 
-Error RuntimeState::noted(std::string_view kernel, Error error) {
+Error RuntimeState::noted(std::string_view kernel, Error error) noexcept {
   if (error.code == boost::asio::error::operation_aborted) return error;
   const std::uint64_t now_ns = clock_.coarse_ns();
   errors_.note(kernel, error, now_ns);
-  if (events_.has_listeners())
+  if (!events_.has_listeners()) return error;
+  const bool is_told = with_memory([&] {
     events_.emit({.kernel = std::string(kernel), .status = {}, .error = error, .time_ns = now_ns});
+  });
+  if (!is_told) events_.miss();
   return error;
 }
 
@@ -138,19 +145,22 @@ void RuntimeState::take_trace(std::vector<TraceEvent>& events) {
   trace_.take(events);
 }
 
-void RuntimeState::changed(const std::string& kernel, KernelStatus status) {
+void RuntimeState::changed(const std::string& kernel, KernelStatus status) noexcept {
   if (publishes_) {
     const std::uint64_t now_ns = clock_.now_ns();
     trace_.keep(TraceEvent::of(TraceKind::state, static_cast<std::uint64_t>(status), now_ns, now_ns,
                                kernel));
   }
-  if (events_.has_listeners())
+  if (!events_.has_listeners()) return;
+  const bool is_told = with_memory([&] {
     events_.emit({.kernel = kernel, .status = status, .error = {}, .time_ns = clock_.coarse_ns()});
+  });
+  if (!is_told) events_.miss();
 }
 
 Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
                                                           const KernelOptions& options) {
-  Result<std::shared_ptr<KernelState>> launched = try_launch(id, options);
+  auto launched = or_no_memory([&] { return try_launch(id, options); });
   if (!launched) return noted(id.substr(0, kernel_id_length_max), std::move(launched).error());
   return launched;
 }
@@ -170,17 +180,19 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
       return Error(Errc::kernel_exists, "'" + std::string(id) + "'");
     ++launching_;
   }
-  Result<void> opened = [&]() -> Result<void> {
-    RK_TRY(program_of_kernel, program(options.program));
-    return kernel->open(*program_of_kernel);
-  }();
-  if (!opened) forget(*kernel);
   {
-    const std::lock_guard lock(registry_mutex_);
-    --launching_;
+    const ScopeGuard ended([this]() noexcept {  // whatever becomes of it
+      {
+        const std::lock_guard lock(registry_mutex_);
+        --launching_;
+      }
+      launched_.notify_all();
+    });
+    ScopeGuard forgetting([&]() noexcept { forget(*kernel); });
+    RK_TRY(program_of_kernel, program(options.program));
+    RK_TRY_VOID(kernel->open(*program_of_kernel));
+    forgetting.dismiss();
   }
-  launched_.notify_all();
-  if (!opened) return std::move(opened).error();
   if (options.auto_activate) {
     if (Result<void> activated = kernel->try_activate(); !activated) {
       (void)kernel->terminate({}, activated.error());
@@ -232,14 +244,16 @@ Result<Program*> RuntimeState::program(const std::string& name) {
                                        .polls_per_ms = opened_.polls_per_ms,
                                        .slices_have_clock = opened_.slices_have_clock != 0,
                                        .trace = trace()};
+  const auto place = programs_.emplace(name, nullptr).first;  // nobody sees it without the lock
+  ScopeGuard leaving([&]() noexcept { programs_.erase(place); });
   RK_TRY(opened, Program::open(*memory_, *arena_, name, program_options));
-  Program* const program = opened.get();
-  programs_.emplace(name, std::move(opened));
-  bridge_.add(program->executor());
-  return program;
+  bridge_.add(opened->executor());  // nothing throws behind it
+  leaving.dismiss();
+  place->second = std::move(opened);
+  return place->second.get();
 }
 
-void RuntimeState::forget(const KernelState& kernel) {
+void RuntimeState::forget(const KernelState& kernel) noexcept {
   std::shared_ptr<KernelState> last;  // goes after the lock
   const std::lock_guard lock(registry_mutex_);
   const auto found = kernels_.find(kernel.id());
@@ -350,34 +364,40 @@ void RuntimeState::reset_metrics() {
 
 Result<void> RuntimeState::restart(std::string_view name) {
   const std::lock_guard one_at_a_time(shutdown_mutex_);
-  std::vector<std::shared_ptr<KernelState>> kernels;
+  const Error reason(Errc::kernel_terminated, "program '" + std::string(name) + "' was restarted");
+  std::shared_ptr<KernelState> first;
   {
     std::unique_lock lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "restart of '" + std::string(name) + "'");
     restarting_ = true;
     launched_.wait(lock, [this] { return launching_ == 0; });
-    for (const auto& [id, kernel] : kernels_)
-      if (kernel->program_name() == name) kernels.push_back(kernel);
+    for (auto next = kernels_.rbegin(); next != kernels_.rend(); ++next) {
+      if (next->second->program_name() != name) continue;
+      next->second->next_ending_ = std::move(first);
+      first = next->second;
+    }
   }
-  const Error reason(Errc::kernel_terminated, "program '" + std::string(name) + "' was restarted");
+  const ScopeGuard restarted([this]() noexcept {
+    const std::lock_guard lock(registry_mutex_);
+    restarting_ = false;
+  });
   // One that does not obey is kept; what counts is whether the slices return.
-  (void)terminate_all(kernels, reason);
-  Result<void> result = end_program(name);
-  const std::lock_guard lock(registry_mutex_);
-  restarting_ = false;
-  return result;
+  (void)terminate_all(std::move(first), reason);
+  return end_program(name);
 }
 
-Result<void> RuntimeState::terminate_all(std::span<const std::shared_ptr<KernelState>> kernels,
-                                         const Error& reason) {
-  std::vector<std::unique_ptr<bridge::Watch>> watches;
-  for (const auto& kernel : kernels)
-    if (auto watch = kernel->start_terminate({}, reason, [](const Result<void>&) {}))
-      watches.push_back(std::move(watch));
+Result<void> RuntimeState::terminate_all(std::shared_ptr<KernelState> first,
+                                         const Error& reason) noexcept {
+  bridge::WatchList watches;
+  for (KernelState* kernel = first.get(); kernel != nullptr; kernel = kernel->next_ending_.get())
+    if (auto watch = kernel->start_terminate({}, reason, nullptr)) watches.push(std::move(watch));
   KernelState::drive(std::move(watches), clock_);
   Result<void> result;
-  for (const auto& kernel : kernels)  // also those that somebody else is terminating
-    if (Result<void> ended = kernel->terminate({}, reason); !ended) result = ended;
+  while (first != nullptr) {  // also those that somebody else is terminating
+    if (Result<void> ended = first->terminate({}, reason); !ended) result = std::move(ended);
+    std::shared_ptr<KernelState> next = std::move(first->next_ending_);
+    first = std::move(next);
+  }
   return result;
 }
 
@@ -390,34 +410,33 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));
   if (!stopped && stopped.error() == Errc::execution_timeout) return stopped;
   bridge_.remove(executor);
-  const std::uint64_t region_offset = found->second->region_offset();
-  const std::uint64_t region_bytes = found->second->region_bytes();
   found->second->add_to(ended_programs_);
   programs_.erase(found);
-  arena_->free(region_offset, region_bytes);
   lock.unlock();
-  std::vector<std::shared_ptr<KernelState>> kept;
-  {
-    const std::lock_guard registry_lock(registry_mutex_);
-    const auto of_program = [&](const auto& kernel) { return kernel->program_name() == name; };
-    std::ranges::copy_if(kept_, std::back_inserter(kept), of_program);
-    std::erase_if(kept_, of_program);
-  }
-  for (const auto& kernel : kept) kernel->give_back();
+  const std::lock_guard registry_lock(registry_mutex_);
+  std::erase_if(kept_, [&](const auto& kernel) {
+    if (kernel->program_name() != name) return false;
+    kernel->give_back();
+    return true;
+  });
   return {};
 }
 
-Result<void> RuntimeState::shutdown() {
+Result<void> RuntimeState::shutdown() noexcept {
   const std::lock_guard shutting_down(shutdown_mutex_);
-  std::vector<std::shared_ptr<KernelState>> kernels;
+  std::shared_ptr<KernelState> first;
   {
     std::unique_lock lock(registry_mutex_);
     closed_ = true;
     launched_.wait(lock, [this] { return launching_ == 0; });
-    for (const auto& [id, kernel] : kernels_) kernels.push_back(kernel);
+    for (auto next = kernels_.rbegin(); next != kernels_.rend(); ++next) {
+      next->second->next_ending_ = std::move(first);
+      first = next->second;
+    }
   }
-  Result<void> result =
-      terminate_all(kernels, Error(Errc::runtime_closed, "the runtime was shut down"));
+  Error reason(make_error_code(Errc::runtime_closed));
+  (void)with_memory([&] { reason.detail = "the runtime was shut down"; });
+  Result<void> result = terminate_all(std::move(first), reason);
   functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();
@@ -425,20 +444,20 @@ Result<void> RuntimeState::shutdown() {
   publisher_.reset();
   events_.close();
   logger_.reset();
+  std::vector<std::shared_ptr<KernelState>> kept;  // they share this, and go behind it
   {
     const std::lock_guard lock(registry_mutex_);
-    kernels.insert(kernels.end(), kept_.begin(), kept_.end());
-    kept_.clear();  // they share this
+    kept.swap(kept_);
   }
   tensors_->close();
   const std::lock_guard lock(programs_mutex_);
   const auto timeout_ns = bounded_ns(options_.termination_timeout);
   bool returned = true;
   for (const auto& [name, program] : programs_) {
-    if (Result<void> stopped = program->executor().stop(timeout_ns); !stopped) {
-      result = stopped;
-      returned = false;
-    }
+    Result<void> stopped = or_no_memory([&] { return program->executor().stop(timeout_ns); });
+    if (stopped) continue;
+    result = std::move(stopped);
+    returned = false;
   }
   if (!returned) {
     // A slice that does not return still works on the arena: it must outlive it.

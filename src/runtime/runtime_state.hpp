@@ -48,13 +48,16 @@ class Publisher;
 
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
-  /// `log`: nullptr: none.
   RuntimeState(const RuntimeOptions& options, std::string backend_name,
                const rk_device_description& description, backend::Device device,
-               const rk_device_state& device_state, std::shared_ptr<LogSink> log = nullptr);
+               const rk_device_state& device_state);
   RuntimeState(const RuntimeState&) = delete;
   RuntimeState& operator=(const RuntimeState&) = delete;
   ~RuntimeState();
+
+  /// Once, before anything else: starts the threads. `log`: nullptr: none. Where it throws, the
+  /// destructor ends what was started.
+  void start(std::shared_ptr<LogSink> log);
 
   [[nodiscard]] Result<std::shared_ptr<KernelState>> launch(std::string_view id,
                                                             const KernelOptions& options);
@@ -68,7 +71,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::optional<RuntimeMetrics> try_metrics() const;
   /// The sentence about how much of an executor the device keeps, for a refusal.
   [[nodiscard]] std::string device_limits() const;
-  Result<void> shutdown();
+  /// Needs no memory.
+  Result<void> shutdown() noexcept;
   Result<void> restart(std::string_view name);
 
   /// A tensor. Where there is no room, answers that nobody has taken yet are taken first: they may
@@ -78,7 +82,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// The program with this name, built if this is its first use.
   [[nodiscard]] Result<Program*> program(const std::string& name);
   /// The kernel has ended: its id is free again.
-  void forget(const KernelState& kernel);
+  void forget(const KernelState& kernel) noexcept;
   /// The kernel has ended, but the device may still touch its rings: they stay until a launch finds
   /// that it has let go, or until `restart`.
   void keep(std::shared_ptr<KernelState> kernel);
@@ -101,10 +105,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::uint64_t trace_missed() const noexcept { return trace_.missed(); }
   [[nodiscard]] EventHub& events() noexcept { return events_; }
   /// Tells that the kernel with this id is in another state.
-  void changed(const std::string& kernel, KernelStatus status);
+  void changed(const std::string& kernel, KernelStatus status) noexcept;
   /// Keeps the error for those who ask later, tells it, and gives it back. `kernel`: its id, or
-  /// empty.
-  Error noted(std::string_view kernel, Error error);
+  /// empty. Without memory for that it is counted.
+  Error noted(std::string_view kernel, Error error) noexcept;
   /// Messages for one whose times are taken; 0: none's, because nobody is to know.
   [[nodiscard]] std::uint32_t sample_every() const noexcept {
     return publishes_ ? options_.latency_sampling : 0;
@@ -126,8 +130,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] Result<std::shared_ptr<KernelState>> try_launch(std::string_view id,
                                                                 const KernelOptions& options);
   /// Side by side: together they take no longer than one that does not obey. The last error.
-  Result<void> terminate_all(std::span<const std::shared_ptr<KernelState>> kernels,
-                             const Error& reason);
+  /// `first` and those that follow it by `next_ending_`.
+  Result<void> terminate_all(std::shared_ptr<KernelState> first, const Error& reason) noexcept;
   /// Waits until the slices of a program without kernels have returned, then gives everything of
   /// it back.
   Result<void> end_program(std::string_view name);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "bridge/idle.hpp"
+#include "foundation/memory_error.hpp"
 
 namespace ringkernel {
 namespace {
@@ -60,9 +61,11 @@ Result<void> Tensor::copy_in(DType dtype, std::span<const std::byte> elements,
                              std::chrono::nanoseconds timeout) {
   if (!state_) return no_handle();
   if (state_->runtime().is_foreign()) return made_before_fork();
-  RK_TRY_VOID(check(*state_, dtype, elements.size()));
-  return copy_when_unused(*state_, timeout, [&](TensorTable& tensors) {
-    return tensors.try_write(state_->id(), elements);
+  return or_no_memory([&]() -> Result<void> {
+    RK_TRY_VOID(check(*state_, dtype, elements.size()));
+    return copy_when_unused(*state_, timeout, [&](TensorTable& tensors) {
+      return tensors.try_write(state_->id(), elements);
+    });
   });
 }
 
@@ -70,16 +73,18 @@ Result<void> Tensor::copy_out(DType dtype, std::span<std::byte> elements,
                               std::chrono::nanoseconds timeout) const {
   if (!state_) return no_handle();
   if (state_->runtime().is_foreign()) return made_before_fork();
-  RK_TRY_VOID(check(*state_, dtype, elements.size()));
-  return copy_when_unused(*state_, timeout, [&](TensorTable& tensors) {
-    return tensors.try_read(state_->id(), elements);
+  return or_no_memory([&]() -> Result<void> {
+    RK_TRY_VOID(check(*state_, dtype, elements.size()));
+    return copy_when_unused(*state_, timeout, [&](TensorTable& tensors) {
+      return tensors.try_read(state_->id(), elements);
+    });
   });
 }
 
 Result<void> Tensor::deallocate() {
   if (!state_) return no_handle();
   if (state_->runtime().is_foreign()) return made_before_fork();
-  return state_->runtime().tensors().deallocate(state_->id());
+  return or_no_memory([this] { return state_->runtime().tensors().deallocate(state_->id()); });
 }
 
 }  // namespace ringkernel

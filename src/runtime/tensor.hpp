@@ -19,7 +19,7 @@ class TensorState {
   TensorState(const TensorState&) = delete;
   TensorState& operator=(const TensorState&) = delete;
   ~TensorState() {
-    if (!runtime_->is_foreign()) (void)runtime_->tensors().deallocate(id_);
+    if (!runtime_->is_foreign()) runtime_->tensors().give_up(id_);
   }
 
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "foundation/assert.hpp"
+#include "foundation/scope_guard.hpp"
 #include "ops/rules.hpp"
 
 namespace ringkernel {
@@ -42,6 +43,25 @@ Error not_indices(TensorId id, const TensorDesc& desc) {
 
 }  // namespace
 
+class TensorTable::Copying {
+ public:
+  Copying(TensorTable& table, Lock& lock) noexcept : table_(table), lock_(lock) {
+    ++table_.copies_;
+    lock_.unlock();
+  }
+  Copying(const Copying&) = delete;
+  Copying& operator=(const Copying&) = delete;
+  ~Copying() {
+    lock_.lock();
+    --table_.copies_;
+    table_.copied_.notify_all();
+  }
+
+ private:
+  TensorTable& table_;
+  Lock& lock_;
+};
+
 // --- allocation -------------------------------------------------------------------------------
 
 Result<TensorId> TensorTable::allocate(const TensorDesc& desc) {
@@ -53,25 +73,35 @@ Result<TensorId> TensorTable::allocate(const TensorDesc& desc) {
                  "a runtime has at most " + std::to_string(tensors_max) + " tensors");
   const TensorId id = next_id();
   Entry& entry = entries_.emplace(id, Entry{.id = id, .desc = desc}).first->second;
-  begin_copy(lock);
-  Result<std::uint64_t> offset =
-      arena_.allocate(desc.bytes(), {.alignment = Arena::granule_bytes, .end = Arena::End::high});
-  if (offset) {
-    std::memset(arena_.data() + *offset, 0, desc.bytes());
-    if (Result<void> copied = to_device(*offset, desc.bytes()); !copied) {
-      arena_.free(*offset, desc.bytes());
-      offset = std::move(copied).error();
-    }
-  }
-  end_copy(lock);
-  if (!offset) {
-    entries_.erase(id);
-    return Error(offset.error().code, desc.text() + ": " + offset.error().detail);
-  }
+  ScopeGuard leaving([&]() noexcept { entries_.erase(id); });  // with the lock
+  Result<std::uint64_t> offset = [&] {
+    const Copying copying(*this, lock);
+    return make_room(desc.bytes());
+  }();
+  if (!offset) return Error(offset.error().code, desc.text() + ": " + offset.error().detail);
+  leaving.dismiss();
   bytes_ += desc.bytes();
   entry.offset = *offset;
   entry.host_only = false;
   return id;
+}
+
+Result<std::uint64_t> TensorTable::make_room(std::uint64_t bytes) {
+  RK_TRY(offset,
+         arena_.allocate(bytes, {.alignment = Arena::granule_bytes, .end = Arena::End::high}));
+  ScopeGuard giving_back([&]() noexcept { arena_.free(offset, bytes); });
+  std::memset(arena_.data() + offset, 0, bytes);
+  RK_TRY_VOID(to_device(offset, bytes));
+  giving_back.dismiss();
+  return offset;
+}
+
+void TensorTable::give_up(TensorId id) noexcept {
+  Lock lock(mutex_);
+  const auto found = entries_.find(id);
+  if (closed_ || found == entries_.end()) return;
+  found->second.deallocated = true;
+  bury_if_unused(lock, found->second);
 }
 
 Result<void> TensorTable::deallocate(TensorId id) {
@@ -88,10 +118,9 @@ void TensorTable::bury_if_unused(Lock& lock, Entry& entry) noexcept {
   const std::uint64_t bytes = entry.desc.bytes();
   bytes_ -= bytes;
   if (closed_) return;
-  begin_copy(lock);
+  const Copying copying(*this, lock);
   std::memset(arena_.data() + entry.offset, 0, bytes);
   arena_.free(entry.offset, bytes);
-  end_copy(lock);
 }
 
 // --- messages ---------------------------------------------------------------------------------
@@ -160,7 +189,7 @@ Result<TensorTable::Held*> TensorTable::hold(const Request& request, const Tenso
       copied_.wait(lock);
       continue;  // it may have been deallocated meanwhile
     }
-    if (spare_ == nullptr) spare_ = &held_.emplace_back(*this);
+    if (spare_ == nullptr) spare_ = &held_.emplace_back(*this);  // nothing has changed yet
     Held* const held = std::exchange(spare_, spare_->next_);
     held->tensors_ = tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -185,30 +214,19 @@ void TensorTable::release(Held& held) noexcept {
 
 // --- the host ---------------------------------------------------------------------------------
 
-void TensorTable::begin_copy(Lock& lock) noexcept {
-  ++copies_;
-  lock.unlock();
-}
-
-void TensorTable::end_copy(Lock& lock) noexcept {
-  lock.lock();
-  --copies_;
-  copied_.notify_all();
-}
-
 Result<bool> TensorTable::try_read(TensorId id, std::span<std::byte> elements) {
   Lock lock(mutex_);
   RK_TRY(entry, find(id));
   RK_ASSERT(elements.size() == entry->desc.bytes(), "the caller checks the length");
   if (entry->writers != 0 || entry->host_only) return false;
   ++entry->host_readers;
-  begin_copy(lock);
-  const Result<void> copied = to_host(entry->offset, elements.size());
-  if (copied) std::memcpy(elements.data(), arena_.data() + entry->offset, elements.size());
-  end_copy(lock);
-  --entry->host_readers;
-  bury_if_unused(lock, *entry);
-  if (!copied) return copied.error();
+  const ScopeGuard ended([&]() noexcept {
+    --entry->host_readers;
+    bury_if_unused(lock, *entry);
+  });
+  const Copying copying(*this, lock);
+  RK_TRY_VOID(to_host(entry->offset, elements.size()));
+  std::memcpy(elements.data(), arena_.data() + entry->offset, elements.size());
   return true;
 }
 
@@ -218,13 +236,13 @@ Result<bool> TensorTable::try_write(TensorId id, std::span<const std::byte> elem
   RK_ASSERT(elements.size() == entry->desc.bytes(), "the caller checks the length");
   if (!entry->unused()) return false;
   entry->host_only = true;
-  begin_copy(lock);
+  const ScopeGuard ended([&]() noexcept {
+    entry->host_only = false;
+    bury_if_unused(lock, *entry);
+  });
+  const Copying copying(*this, lock);
   std::memcpy(arena_.data() + entry->offset, elements.data(), elements.size());
-  const Result<void> copied = to_device(entry->offset, elements.size());
-  end_copy(lock);
-  entry->host_only = false;
-  bury_if_unused(lock, *entry);
-  if (!copied) return copied.error();
+  RK_TRY_VOID(to_device(entry->offset, elements.size()));
   return true;
 }
 
@@ -243,11 +261,17 @@ Result<Defragmentation> TensorTable::defragment() {
       ++result.tensors_in_use;
       continue;
     }
-    entry.host_only = true;
-    begin_copy(lock);
-    std::uint64_t moved_to = entry.offset;
-    const Result<void> raised = raise(moved_to, entry.desc.bytes());
-    end_copy(lock);
+    RK_TRY_VOID(move_up(lock, entry, result));
+    if (closed_) return Error(Errc::runtime_closed, "defragmentation");
+  }
+  result.fragmentation_score = arena_.usage().fragmentation_score();
+  return result;
+}
+
+Result<void> TensorTable::move_up(Lock& lock, Entry& entry, Defragmentation& result) {
+  entry.host_only = true;
+  std::uint64_t moved_to = entry.offset;
+  const ScopeGuard ended([&]() noexcept {  // where it is by now, also after an error
     if (moved_to != entry.offset) {
       ++result.tensors_moved;
       result.bytes_moved += entry.desc.bytes();
@@ -255,11 +279,9 @@ Result<Defragmentation> TensorTable::defragment() {
     entry.offset = moved_to;
     entry.host_only = false;
     bury_if_unused(lock, entry);
-    if (!raised) return raised.error();
-    if (closed_) return Error(Errc::runtime_closed, "defragmentation");
-  }
-  result.fragmentation_score = arena_.usage().fragmentation_score();
-  return result;
+  });
+  const Copying copying(*this, lock);
+  return raise(moved_to, entry.desc.bytes());
 }
 
 Result<void> TensorTable::raise(std::uint64_t& offset, std::uint64_t bytes) {

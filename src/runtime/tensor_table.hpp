@@ -57,7 +57,7 @@ class TensorTable {
 
   /// `target` is cpu or gpu; on a gpu tensors keep the rules of that profile. `memory`: where the
   /// device has memory of its own; null: it works on the arena.
-  TensorTable(Arena& arena, BackendTarget target, DeviceMemory* memory = nullptr) noexcept
+  TensorTable(Arena& arena, BackendTarget target, DeviceMemory* memory = nullptr)
       : arena_(arena), target_(target), memory_(memory) {}
   TensorTable(const TensorTable&) = delete;
   TensorTable& operator=(const TensorTable&) = delete;
@@ -66,6 +66,8 @@ class TensorTable {
   [[nodiscard]] Result<TensorId> allocate(const TensorDesc& desc);
   /// Ends it, now or with the last message that uses it. tensor_not_found.
   Result<void> deallocate(TensorId id);
+  /// The same where nobody asks whether it was there. Needs no memory.
+  void give_up(TensorId id) noexcept;
 
   /// Takes the tensors of a request whose op gives `result`: for the channel, to be released. Each
   /// is alive, here, and what the request says of it; so no command names other bytes of the arena
@@ -120,14 +122,16 @@ class TensorTable {
   [[nodiscard]] Result<std::array<Entry*, inputs_max + 1>> find_all(const Request& request,
                                                                     const TensorDesc& result);
   [[nodiscard]] Result<Entry*> find_output(const Request& request, const TensorDesc& result);
-  /// Begins and ends a copy, for which the lock is let go of.
-  void begin_copy(Lock& lock) noexcept;
-  void end_copy(Lock& lock) noexcept;
+  /// A copy, for which the lock is let go of, also where something throws.
+  class Copying;
   /// Wipes a tensor that was deallocated if nobody uses it any more. The entry may be gone then.
   void bury_if_unused(Lock& lock, Entry& entry) noexcept;
 
   void release(Held& held) noexcept;
 
+  /// Zeroed memory of the arena; the lock is not held.
+  [[nodiscard]] Result<std::uint64_t> make_room(std::uint64_t bytes);
+  Result<void> move_up(Lock& lock, Entry& entry, Defragmentation& result);
   /// Arena::raise, on the device too. `offset` becomes where the region is, also after an error.
   Result<void> raise(std::uint64_t& offset, std::uint64_t bytes);
   Result<void> to_device(std::uint64_t offset, std::uint64_t bytes) {

@@ -55,8 +55,8 @@ void WaitingHandler::enter() {
   next_->before_ = this;
 }
 
-void WaitingHandler::leave() {
-  if (list_->mark.is_foreign()) return;
+void WaitingHandler::leave() noexcept {
+  if (left_ || list_->mark.is_foreign()) return;
   const std::lock_guard lock(list_->mutex);
   unlink();
 }

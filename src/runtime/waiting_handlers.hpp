@@ -39,14 +39,14 @@ class WaitingHandler {
 
   /// At the end of the constructor and at the beginning of the destructor.
   void enter();
-  void leave();
+  void leave() noexcept;
 
   /// Whether it is still there.
   [[nodiscard]] bool waits() const;
-  /// Leaves, if it is still there, and calls `post` before the context can go. False: it is gone,
-  /// and the handler with it.
-  template <class Post>
-  bool leave_with(Post&& post);
+  /// If it is still there: calls `post` and, unless that throws, leaves and calls `drop`, which may
+  /// destroy this object; all that before the context can go. Else the handler is gone with it.
+  template <class Post, class Drop>
+  void leave_with(Post&& post, Drop&& drop);
 
  private:
   friend class WaitingHandlers;
@@ -60,6 +60,7 @@ class WaitingHandler {
   WaitingHandler* next_ = this;
   WaitingHandler* before_ = this;
   std::shared_ptr<List> list_;
+  bool left_ = false;  // by leave_with; written with the lock held
 };
 
 struct WaitingHandler::List {
@@ -75,14 +76,16 @@ inline bool WaitingHandler::waits() const {
   return next_ != this;
 }
 
-template <class Post>
-bool WaitingHandler::leave_with(Post&& post) {
-  if (list_->mark.is_foreign()) return false;  // the parent calls it
-  const std::lock_guard lock(list_->mutex);
-  if (next_ == this) return false;
-  unlink();
+template <class Post, class Drop>
+void WaitingHandler::leave_with(Post&& post, Drop&& drop) {
+  const std::shared_ptr<List> list = list_;  // for the time after `drop`
+  if (list->mark.is_foreign()) return;       // the parent calls it
+  const std::lock_guard lock(list->mutex);
+  if (next_ == this) return;
   post();
-  return true;
+  unlink();
+  left_ = true;
+  drop();
 }
 
 }  // namespace ringkernel::detail
