@@ -1,5 +1,6 @@
 #include "ringkernel/mind_runtime.hpp"
 
+#include "foundation/memory_error.hpp"
 #include "mind/state.hpp"
 #include "runtime/finish.hpp"
 
@@ -21,8 +22,10 @@ void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call, 
 }  // namespace detail
 
 Result<MindRuntime> MindRuntime::open(BackendTarget target, MindOptions options) {
-  RK_TRY(state, detail::MindState::open(target, std::move(options)));
-  return MindRuntime(std::move(state));
+  return or_no_memory([&]() -> Result<MindRuntime> {
+    RK_TRY(state, detail::MindState::open(target, std::move(options)));
+    return MindRuntime(std::move(state));
+  });
 }
 
 MindRuntime& MindRuntime::operator=(MindRuntime&& other) noexcept {
@@ -48,34 +51,36 @@ Result<Tensor> MindRuntime::allocate(const TensorDesc& desc) {
 Result<void> MindRuntime::settle(const Tensor& tensor, bool for_write,
                                  std::chrono::nanoseconds timeout) {
   if (state_->is_foreign()) return made_before_fork();
-  return state_->settle(tensor, for_write, timeout);
+  return or_no_memory([&] { return state_->settle(tensor, for_write, timeout); });
 }
 
 Result<detail::MindCall> MindRuntime::check(const detail::MindOpName& op, TensorList inputs,
                                             TensorList outputs, const OpOptions& options) const {
   if (state_->is_foreign()) return made_before_fork();
-  RK_TRY_VOID(state_->check(options));
-  return mind::make_call(op, inputs.tensors(), outputs.tensors(), options, state_->place());
+  return or_no_memory([&]() -> Result<detail::MindCall> {
+    RK_TRY_VOID(state_->check(options));
+    return mind::make_call(op, inputs.tensors(), outputs.tensors(), options, state_->place());
+  });
 }
 
 Result<void> MindRuntime::run(Result<detail::MindCall> call) {
   if (!call) return std::move(call).error();
-  return state_->run(std::move(*call));
+  return or_no_memory([&] { return state_->run(std::move(*call)); });
 }
 
 Result<void> MindRuntime::synchronize(std::chrono::nanoseconds timeout) {
   if (state_->is_foreign()) return made_before_fork();
-  return state_->synchronize(timeout);
+  return or_no_memory([&] { return state_->synchronize(timeout); });
 }
 
 Result<void> MindRuntime::health() const {
   if (state_->is_foreign()) return made_before_fork();
-  return state_->health();
+  return or_no_memory([this] { return state_->health(); });
 }
 
 Result<void> MindRuntime::recover() {
   if (state_->is_foreign()) return made_before_fork();
-  return state_->recover();
+  return or_no_memory([this] { return state_->recover(); });
 }
 
 RuntimeMetrics MindRuntime::metrics() const { return state_->runtime().metrics(); }

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace ringkernel::mind {
+namespace {
+
+/// Room for one more than there are, or than `count`.
+template <class Item>
+void reserve_one(std::vector<Item>& items, std::size_t count = 0) {
+  const std::size_t wanted = std::max(items.size(), count) + 1;
+  if (wanted > items.capacity()) items.reserve(std::max(wanted, 2 * items.capacity()));
+}
+
+}  // namespace
 
 std::vector<Ticket> Schedule::users(TensorId tensor, bool for_write) const {
   std::vector<Ticket> ops;
@@ -32,23 +42,33 @@ std::uint32_t Schedule::choose_queue(std::span<const Ticket> dependencies) const
 }
 
 Ticket Schedule::add(const Access& access, std::optional<std::uint32_t> queue) {
-  const Ticket op = next_++;
+  const Ticket op = next_;
   const std::vector<Ticket> depends_on = dependencies(access);
   Scheduled scheduled{.queue = queue ? *queue : choose_queue(depends_on),
                       .behind = static_cast<std::uint32_t>(depends_on.size()),
                       .reads = {access.reads.begin(), access.reads.end()},
                       .writes = access.writes};
+  // What needs memory comes first. A tensor without users, which may be left, is as good as none.
+  for (const Ticket before : depends_on) reserve_one(ops_.at(before).followers);
+  for (const TensorId tensor : access.reads)
+    reserve_one(users_[tensor].readers, users_[tensor].readers.size() + access.reads.size());
+  Users* const written = access.writes ? &users_[*access.writes] : nullptr;
+  reserve_one(ending_, ops_.size());
+  Scheduled& added = ops_.emplace(op, std::move(scheduled)).first->second;
+  ++next_;
   for (const Ticket before : depends_on) {
     Scheduled& first = ops_.at(before);
-    const bool waits = first.queue != scheduled.queue || !first.in_order;
-    if (waits) ++scheduled.waits_for;
+    const bool waits = first.queue != added.queue || !first.in_order;
+    if (waits) ++added.waits_for;
     first.followers.push_back({op, waits});
   }
   for (const TensorId tensor : access.reads)
     if (tensor != access.writes) users_[tensor].readers.push_back(op);
-  if (access.writes) users_[*access.writes] = {.last_writer = op};
-  ++loads_[scheduled.queue];
-  ops_.emplace(op, std::move(scheduled));
+  if (written != nullptr) {
+    written->last_writer = op;
+    written->readers.clear();
+  }
+  ++loads_[added.queue];
   return op;
 }
 
@@ -69,10 +89,10 @@ void Schedule::forget(Ticket op, const Scheduled& scheduled) {
 void Schedule::end(Ticket op, std::vector<Ticket>& ready) {
   ops_.at(op).ended = true;
   const std::size_t ready_before = ready.size();
-  std::vector<Ticket> ended{op};
-  while (!ended.empty()) {
-    const Ticket last = ended.back();
-    ended.pop_back();
+  ending_.assign(1, op);
+  while (!ending_.empty()) {
+    const Ticket last = ending_.back();
+    ending_.pop_back();
     if (ops_.at(last).behind != 0) continue;
     const auto node = ops_.extract(last);
     forget(last, node.mapped());
@@ -80,7 +100,7 @@ void Schedule::end(Ticket op, std::vector<Ticket>& ready) {
       Scheduled& next = ops_.at(follower.op);
       --next.behind;
       if (follower.waits && --next.waits_for == 0 && !next.ended) ready.push_back(follower.op);
-      if (next.ended) ended.push_back(follower.op);
+      if (next.ended) ending_.push_back(follower.op);
     }
   }
   std::sort(ready.begin() + static_cast<std::ptrdiff_t>(ready_before), ready.end());

@@ -38,6 +38,7 @@ class Schedule {
   };
   /// The next op. On `queue`; by default on that of what it depends on, or the one with the fewest
   /// ops.
+  /// Changes nothing where it throws std::bad_alloc.
   Ticket add(const Access& access, std::optional<std::uint32_t> queue);
 
   [[nodiscard]] std::uint32_t queue_of(Ticket op) const { return ops_.at(op).queue; }
@@ -49,7 +50,8 @@ class Schedule {
   /// end. One that never does is waited for.
   void put_in_order(Ticket op) { ops_.at(op).in_order = true; }
 
-  /// The op has ended. Appends those that became ready, in the order in which they were given.
+  /// The op has ended. Appends those that became ready, in the order in which they were given; with
+  /// room for all that are unfinished it needs no memory.
   void end(Ticket op, std::vector<Ticket>& ready);
 
   /// Unfinished ops that a reader, or a writer, of the tensor has to wait for.
@@ -88,6 +90,7 @@ class Schedule {
   std::map<Ticket, Scheduled> ops_;
   std::unordered_map<TensorId, Users> users_;
   std::vector<std::uint64_t> loads_;  // unfinished ops of each queue
+  std::vector<Ticket> ending_;        // of `end`, with room for all unfinished ops
   Ticket next_ = 1;
 };
 

@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 
 namespace ringkernel::detail {
@@ -22,7 +24,18 @@ bool may_have_written(const Error& error) {
          error == Errc::malformed_message;
 }
 
-Error closed_error() { return {Errc::runtime_closed, "the MIND runtime was closed"}; }
+Error closed_error() noexcept {
+  Error error(make_error_code(Errc::runtime_closed));
+  (void)with_memory([&] { error.detail = "the MIND runtime was closed"; });
+  return error;
+}
+
+/// Room for as many more as `count`.
+template <class Item>
+void reserve_more(std::vector<Item>& items, std::size_t count) {
+  const std::size_t wanted = items.size() + count;
+  if (wanted > items.capacity()) items.reserve(std::max(wanted, 2 * items.capacity()));
+}
 
 }  // namespace
 
@@ -74,8 +87,18 @@ MindState::Ticket MindState::give(MindCall call, Done done) {
   for (std::size_t i = 0; i < call.request.input_count; ++i) reads[i] = call.inputs[i].id();
   mind::Schedule::Access access{std::span(reads).first(call.request.input_count), std::nullopt};
   if (call.request.output != 0) access.writes = call.request.output;
-  const Ticket ticket = schedule_.add(access, call.options.queue);
-  ops_.emplace(ticket, Given{.call = std::move(call), .done = std::move(done)});
+  // What its end will need is taken before it counts as given.
+  reserve_more(ready_, ops_.size() + 1);
+  reserve_more(doubtful_, ops_.size() + 1);
+  const Ticket ticket = schedule_.next();
+  const std::optional<std::uint32_t> queue = call.options.queue;
+  const auto place =
+      ops_.emplace(ticket,
+                   Given{.call = std::move(call), .done = std::move(done), .place = {ticket}})
+          .first;
+  ScopeGuard leaving([&]() noexcept { ops_.erase(place); });
+  (void)schedule_.add(access, queue);
+  leaving.dismiss();
   return ticket;
 }
 
@@ -91,44 +114,52 @@ Result<void> MindState::run(MindCall call) {
     op.asynchronous = true;
     op.done = [&](const Result<void>& result) {
       const std::lock_guard told(mutex_);
-      outcome = result;
+      outcome = copy_of(result);
       ended_.notify_all();
     };
-    if (schedule_.ready(ticket)) put_in_order({&ticket, 1});
-    pump(lock);
+    if (schedule_.ready(ticket)) put_in_order(ticket);
+    pump_and_tell(lock);
     ended_.wait(lock, [&] { return outcome.has_value(); });
-    return *outcome;
+    return std::move(*outcome);
   }
   // Not put in order: nobody relies on its place, which only `call` knows.
   op.handed_out = true;
   Kernel kernel = queues_[schedule_.queue_of(ticket)].kernel;
   lock.unlock();
-  const Result<Reply> reply = kernel.call(op.call.request, {.timeout = timeout_of(op)});
+  Result<Reply> reply = kernel.call(op.call.request, {.timeout = timeout_of(op)});
   Result<void> result;
-  if (!reply) result = reply.error();
+  if (!reply) result = std::move(reply).error();
   lock.lock();
   std::optional<Result<void>> outcome;
-  op.done = [&](const Result<void>& ended) { outcome = ended; };
+  op.done = [&](const Result<void>& ended) { outcome = copy_of(ended); };
   end(lock, ticket, std::move(result));
-  return *outcome;
+  return std::move(*outcome);
 }
 
 void MindState::start(MindCall call, Done done) {
   Lock lock(mutex_);
   if (const Result<void> result = usable(); !result) {
-    if (!first_error_) first_error_ = result.error();
+    if (!first_error_) first_error_ = copy_of(result.error());
     lock.unlock();
     return done(result);
   }
   const Ticket ticket = give(std::move(call), std::move(done));
   ops_.at(ticket).asynchronous = true;
-  if (schedule_.ready(ticket)) put_in_order({&ticket, 1});
-  pump(lock);
+  if (schedule_.ready(ticket)) put_in_order(ticket);
+  pump_and_tell(lock);
+}
+
+void MindState::pump_and_tell(Lock& lock) noexcept {
+  Told told;
+  pump(lock, told);
+  if (told.empty()) return;
+  tell(lock, told);
+  lock.lock();
 }
 
 void MindState::refuse(const Error& error) {
   const std::lock_guard lock(mutex_);
-  if (!first_error_) first_error_ = error;
+  if (!first_error_) first_error_ = copy_of(error);
 }
 
 std::chrono::nanoseconds MindState::timeout_of(const Given& op) const noexcept {
@@ -140,28 +171,29 @@ bool MindState::is_watched(const Given& op) const noexcept {
   return place_.backend == "native" && timeout_of(op).count() != 0;
 }
 
-void MindState::put_in_order(std::span<const Ticket> ready) {
-  for (const Ticket ticket : ready) {
-    schedule_.put_in_order(ticket);
-    queues_[schedule_.queue_of(ticket)].order.push_back(ticket);
-  }
+void MindState::put_in_order(Ticket ready) noexcept {
+  schedule_.put_in_order(ready);
+  std::list<Ticket>& order = queues_[schedule_.queue_of(ready)].order;
+  order.splice(order.end(), ops_.at(ready).place);
 }
 
-void MindState::pump(Lock& lock) {
+void MindState::pump(Lock& lock, Told& told) noexcept {
   for (Queue& queue : queues_)
-    if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue);
+    if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue, told);
 }
 
-void MindState::pump_queue(Lock& lock, Queue& queue) {
-  queue.being_pumped = true;  // the ring takes ops in the order of these calls: one thread's
-  for (std::size_t handed_out = 0; !queue.order.empty(); ++handed_out) {
-    if (handed_out == handed_out_max) {
+void MindState::pump_queue(Lock& lock, Queue& queue, Told& told) noexcept {
+  const auto leave_to_another = [this] {
+    return with_memory([this] {
       boost::asio::post(notes_, [this] {
         Lock later(mutex_);
-        pump(later);
+        pump_and_tell(later);
       });
-      break;
-    }
+    });
+  };
+  queue.being_pumped = true;  // the ring takes ops in the order of these calls: one thread's
+  for (std::size_t handed_out = 0; !queue.order.empty(); ++handed_out) {
+    if (handed_out >= handed_out_max && leave_to_another()) break;
     const Ticket ticket = queue.order.front();
     queue.order.pop_front();
     Given& op = ops_.at(ticket);
@@ -170,70 +202,89 @@ void MindState::pump_queue(Lock& lock, Queue& queue) {
     Kernel kernel = queue.kernel;
     const std::chrono::nanoseconds timeout = timeout_of(op);
     lock.unlock();
-    kernel.async_call(request, {.timeout = timeout},
-                      boost::asio::bind_executor(notes_.get_executor(),
-                                                 [this, ticket](error_code error, const Reply&) {
-                                                   Lock noted(mutex_);
-                                                   Result<void> result;
-                                                   if (error) result = Error(error);
-                                                   end(noted, ticket, std::move(result));
-                                                 }));
+    const bool is_handed_out = with_memory([&] {
+      kernel.async_call(request, {.timeout = timeout},
+                        boost::asio::bind_executor(notes_.get_executor(),
+                                                   [this, ticket](error_code error, const Reply&) {
+                                                     Lock noted(mutex_);
+                                                     Result<void> result;
+                                                     if (error) result = Error(error);
+                                                     end(noted, ticket, std::move(result));
+                                                   }));
+    });
     lock.lock();
+    if (is_handed_out) continue;
+    ops_.at(ticket).handed_out = false;
+    end_one(ticket, no_memory(), told);
   }
   queue.being_pumped = false;
 }
 
 // --- ends -------------------------------------------------------------------------------------
 
-void MindState::end(Lock& lock, Ticket ticket, Result<void> result) {
+void MindState::end(Lock& lock, Ticket ticket, Result<void> result) noexcept {
   Told told;
   end_one(ticket, std::move(result), told);
-  pump(lock);
+  pump(lock, told);
   tell(lock, told);
 }
 
-void MindState::end_one(Ticket ticket, Result<void> result, Told& told) {
-  const auto node = ops_.extract(ticket);
+Error MindState::noted(const Given& op, Error error, bool& doubtful) noexcept {
+  doubtful = op.handed_out && may_have_written(error);
+  (void)with_memory([&] {
+    const std::string what = mind::describe(op.call.request);
+    if (doubtful && error == Errc::deadline_exceeded) {
+      error.code = make_error_code(Errc::execution_timeout);
+      error.detail = what + ": no answer within its timeout";
+    }
+    if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
+  });
+  if (doubtful && error == Errc::deadline_exceeded)
+    error.code = make_error_code(Errc::execution_timeout);
+  if (op.asynchronous && !first_error_) first_error_ = copy_of(error);
+  return error;
+}
+
+void MindState::end_one(Ticket ticket, Result<void> result, Told& told) noexcept {
+  auto node = ops_.extract(ticket);
   Given& op = node.mapped();
   if (!result) {
-    Error error = result.error();
-    const std::string what = mind::describe(op.call.request);
-    const bool doubtful = op.handed_out && may_have_written(error);
+    bool doubtful = false;
+    Error error = noted(op, std::move(result).error(), doubtful);
     if (doubtful && op.call.request.output != 0) doubtful_.push_back(op.call.output);
-    if (doubtful && error == Errc::deadline_exceeded)
-      error = Error(Errc::execution_timeout, what + ": no answer within its timeout");
-    if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
-    if (op.asynchronous && !first_error_) first_error_ = error;
     if (doubtful && !closed_ && !poison_) poison(error, told);
     result = std::move(error);
   }
-  told.emplace_back(std::move(op.done), std::move(result));
-  std::vector<Ticket> ready;
-  schedule_.end(ticket, ready);
-  std::erase_if(ready, [this](Ticket next) { return !ops_.contains(next); });
-  put_in_order(ready);
+  op.result = std::move(result);
+  told.insert(std::move(node));
+  ready_.clear();
+  schedule_.end(ticket, ready_);
+  for (const Ticket next : ready_)
+    if (ops_.contains(next)) put_in_order(next);
 }
 
-void MindState::poison(const Error& reason, Told& told) {
-  poison_ =
-      Error(Errc::device_error, "the context is poisoned until recover(), since: " + reason.text());
+void MindState::poison(const Error& reason, Told& told) noexcept {
+  poison_ = Error(make_error_code(Errc::device_error));
+  (void)with_memory([&] {
+    poison_->detail = "the context is poisoned until recover(), since: " + reason.text();
+  });
   end_waiting(*poison_, told);
 }
 
-void MindState::end_waiting(const Error& reason, Told& told) {
+void MindState::end_waiting(const Error& reason, Told& told) noexcept {
   for (Queue& queue : queues_) queue.order.clear();
-  std::vector<Ticket> waiting;
-  for (const auto& [ticket, op] : ops_)
-    if (!op.handed_out) waiting.push_back(ticket);
-  for (const Ticket ticket : waiting) end_one(ticket, reason, told);
+  for (auto next = ops_.begin(); next != ops_.end();) {
+    const auto here = next++;  // the end of this one takes no other along
+    if (!here->second.handed_out) end_one(here->first, copy_of(reason), told);
+  }
   for (Queue& queue : queues_) queue.order.clear();
 }
 
-void MindState::tell(Lock& lock, Told& told) {
+void MindState::tell(Lock& lock, Told& told) noexcept {
   ended_.notify_all();
   lock.unlock();
-  for (const auto& [done, result] : told)
-    if (done) done(result);
+  for (const auto& [ticket, op] : told)
+    if (op.done) op.done(op.result);
 }
 
 // --- waiting ----------------------------------------------------------------------------------
@@ -305,7 +356,7 @@ Result<void> MindState::recover() {
   return {};
 }
 
-void MindState::close() {
+void MindState::close() noexcept {
   {
     Lock lock(mutex_);
     if (closed_) return;
@@ -314,7 +365,7 @@ void MindState::close() {
     end_waiting(closed_error(), told);
     tell(lock, told);
   }
-  if (options_.on_metrics) options_.on_metrics(runtime_.metrics());
+  if (options_.on_metrics) (void)with_memory([this] { options_.on_metrics(runtime_.metrics()); });
   (void)runtime_.shutdown();  // ends what was handed out
   notes_.join();
 }

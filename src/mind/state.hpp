@@ -12,8 +12,8 @@
 
 #include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,8 +59,8 @@ class MindState {
   Result<void> synchronize(std::chrono::nanoseconds timeout);
   [[nodiscard]] Result<void> health() const;
   Result<void> recover();
-  /// Ends everything. Once.
-  void close();
+  /// Ends everything. Once. Needs no memory.
+  void close() noexcept;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -69,16 +69,20 @@ class MindState {
   struct Given {
     MindCall call;
     Done done;
+    std::list<Ticket> place{};  // of one, until it goes into the order of its queue
+    Result<void> result{};      // when it has ended
     bool handed_out = false;
     bool asynchronous = false;
   };
+  using Ops = std::map<Ticket, Given>;
   struct Queue {
     Kernel kernel;
-    std::deque<Ticket> order;  // ready, not handed out
+    std::list<Ticket> order;  // ready, not handed out
     bool being_pumped = false;
   };
-  /// Who is to be told of what, once the lock is free.
-  using Told = std::vector<std::pair<Done, Result<void>>>;
+  /// Ops that have ended, to be told once the lock is free. They take their nodes along: to end
+  /// needs no memory.
+  using Told = Ops;
 
   Result<void> launch_queues();
   Ticket give(MindCall call, Done done);      // lock held
@@ -86,17 +90,20 @@ class MindState {
   [[nodiscard]] std::chrono::nanoseconds timeout_of(const Given& op) const noexcept;
   /// Whether the op would run on the calling thread, and has a timeout of its own to keep.
   [[nodiscard]] bool is_watched(const Given& op) const noexcept;
-  void put_in_order(std::span<const Ticket> ready);  // lock held
-  /// Hands out what is in order. The lock is let go of meanwhile.
-  void pump(Lock& lock);
-  void pump_queue(Lock& lock, Queue& queue);
+  void put_in_order(Ticket ready) noexcept;  // lock held
+  /// Hands out what is in order, and tells what could not be. The lock is let go of meanwhile.
+  void pump(Lock& lock, Told& told) noexcept;
+  void pump_and_tell(Lock& lock) noexcept;  // the lock is held again afterwards
+  void pump_queue(Lock& lock, Queue& queue, Told& told) noexcept;
   /// The op has ended, with its own error.
-  void end(Lock& lock, Ticket ticket, Result<void> result);
-  void end_one(Ticket ticket, Result<void> result, Told& told);  // lock held
-  void poison(const Error& reason, Told& told);                  // lock held
+  void end(Lock& lock, Ticket ticket, Result<void> result) noexcept;
+  void end_one(Ticket ticket, Result<void> result, Told& told) noexcept;  // lock held
+  /// What the op's error says to the user, and whether it may have written; lock held.
+  Error noted(const Given& op, Error error, bool& doubtful) noexcept;
+  void poison(const Error& reason, Told& told) noexcept;  // lock held
   /// Ends what was not handed out. Lock held.
-  void end_waiting(const Error& reason, Told& told);
-  void tell(Lock& lock, Told& told);
+  void end_waiting(const Error& reason, Told& told) noexcept;
+  void tell(Lock& lock, Told& told) noexcept;
 
   template <class Settled>
   Result<void> wait_until(Lock& lock, std::chrono::nanoseconds timeout, Settled settled);
@@ -112,10 +119,12 @@ class MindState {
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   mind::Schedule schedule_;
-  std::map<Ticket, Given> ops_;  // given and not ended
+  Ops ops_;                    // given and not ended
+  std::vector<Ticket> ready_;  // of end_one, with room for all of them
   std::vector<Queue> queues_;
   std::optional<Error> poison_;
-  std::vector<Tensor> doubtful_;  // outputs that ops may have been writing when they failed
+  /// Outputs that ops may have been writing when they failed; with room for those of all.
+  std::vector<Tensor> doubtful_;
   std::optional<Error> first_error_;
   bool closed_ = false;
 };
