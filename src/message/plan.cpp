@@ -1,5 +1,7 @@
 #include <cstring>
 
+#include "foundation/memory_error.hpp"
+#include "foundation/of_thread.hpp"
 #include "message/skeleton.hpp"
 
 namespace ringkernel::codec {
@@ -67,7 +69,10 @@ bool same_kind(const Skeleton& skeleton, const Request& request) noexcept {
 }  // namespace
 
 Result<Plan> plan(const Request& request) {
-  thread_local Cache cache;
+  Cache* const mine = of_thread<Cache>();
+  if (mine == nullptr) [[unlikely]]
+    return no_memory();
+  Cache& cache = *mine;
   if (cache.last != nullptr && same_kind(*cache.last, request)) return cache.last->plan;
   Set& set = cache.sets[set_of(request)];
   for (const std::unique_ptr<const Skeleton>& skeleton : set.skeletons)

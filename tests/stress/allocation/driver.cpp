@@ -1,0 +1,35 @@
+// Puts a mark around each OpenCL function that the backend calls.
+#include "backend/opencl/cl.hpp"
+#include "stress/allocation/injection.hpp"
+
+namespace ringkernel::test::injection {
+namespace {
+
+template <auto member, class Function>
+struct Watched;
+
+template <auto member, class Result, class... Args>
+struct Watched<member, Result (*)(Args...)> {
+  static inline Result (*original)(Args...) = nullptr;
+
+  static Result call(Args... args) {
+    const InDriver inside;
+    return original(args...);
+  }
+  static void install(opencl::Api& api) {
+    original = api.*member;
+    if (original != nullptr) api.*member = call;
+  }
+};
+
+}  // namespace
+
+void watch_driver() {
+  if (!opencl::load_library().api) return;
+  auto& api = const_cast<opencl::Api&>(opencl::cl());  // made by new, as a value that may change
+#define RK_CL_FUNCTION(name) Watched<&opencl::Api::name, decltype(opencl::Api::name)>::install(api);
+#include "backend/opencl/functions.def"
+#undef RK_CL_FUNCTION
+}
+
+}  // namespace ringkernel::test::injection

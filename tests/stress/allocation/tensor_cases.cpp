@@ -1,0 +1,154 @@
+// Resident tensors, graphs, and the MIND runtime.
+#include <array>
+#include <utility>
+
+#include "stress/allocation/cases.hpp"
+
+namespace ringkernel::test::allocation {
+namespace {
+
+using injection::Scope;
+
+constexpr const char* text =
+    "%x = Input() : Tensor<f32, [4]>\n%w = ConstTensor([1, 2, 3, 4]) : Tensor<f32, [4]>\n"
+    "%0 = Add(%x, %w) : Tensor<f32, [4]>\noutputs: %0\n";
+const TensorDesc four{DType::f32, {4}};
+
+void active(World& world) {
+  if (!world.runtime) world.open();
+  world.launch_both();
+}
+void with_tensor(World& world) {
+  active(world);
+  world.tensor = world.runtime->allocate(four).value();
+  world.tensor.write(numbers().floats()).value();
+}
+Graph make_graph() {
+  Graph graph("double");
+  const Graph::Value input = graph.input(four);
+  graph.output(graph.add(ops::add(graph.add(ops::mul(input, numbers())), numbers())));
+  return graph;
+}
+void with_graph(World& world) {
+  active(world);
+  world.graph.emplace(make_graph());
+}
+void with_function(World& world) {
+  with_graph(world);
+  world.function = world.runtime->compile(*world.graph).value();
+}
+void mind(World& world) {
+  if (!world.mind)
+    world.mind.emplace(MindRuntime::open(BackendTarget::cpu,
+                                         {.runtime = runtime_options(), .backend = world.backend})
+                           .value());
+  world.tensor = world.mind->allocate(four).value();
+  world.mind->write(world.tensor, numbers().floats()).value();
+}
+void no_mind(World& world) { world.mind.reset(); }
+
+Outcome allocate(World& world) {
+  const Result<Tensor> tensor = world.runtime->allocate(four);
+  if (tensor) world.tensor = *tensor;
+  return world.of(tensor);
+}
+Outcome write(World& world) { return world.of(world.tensor.write(numbers().floats())); }
+Outcome read(World& world) {
+  std::array<float, 4> elements{};
+  return world.of(world.tensor.read(elements));
+}
+Outcome deallocate(World& world) { return world.of(world.tensor.deallocate()); }
+Outcome call_into(World& world) {
+  return world.of(world.kernel.call(ops::add(world.tensor, world.tensor).into(world.tensor)));
+}
+Outcome send_resident(World& world) {
+  return world.of(world.kernel.send(ops::add(world.tensor, numbers())));
+}
+Outcome defragment(World& world) { return world.of(world.runtime->defragment()); }
+Outcome make(World& world) {
+  const Graph graph = make_graph();
+  return world.of(graph.status());
+}
+Outcome parse(World& world) { return world.of(Graph::parse("g", text)); }
+Outcome compile(World& world) {
+  const Result<CompiledFunction> function = world.runtime->compile(*world.graph);
+  if (function) world.function = *function;
+  return world.of(function);
+}
+Outcome get_or_compile(World& world) {
+  const Result<CompiledFunction> function = world.runtime->get_or_compile(
+      "double", std::span(&four, 1), [&] { return std::move(*world.graph); });
+  if (function) world.function = *function;
+  return world.of(function);
+}
+Outcome execute(World& world) { return world.of(world.function.execute(numbers())); }
+Outcome async_execute(World& world) {
+  Waiter waiter;
+  world.function.async_execute(numbers(), waiter.token());
+  return world.of(waiter);
+}
+
+Outcome mind_open(World& world) {
+  Result<MindRuntime> runtime = MindRuntime::open(
+      BackendTarget::cpu, {.runtime = runtime_options(), .backend = world.backend});
+  const Outcome outcome = world.of(runtime);
+  if (runtime) world.mind.emplace(std::move(*runtime));
+  return outcome;
+}
+Outcome mind_allocate(World& world) { return world.of(world.mind->allocate(four)); }
+Outcome mind_copy(World& world) {
+  std::array<float, 4> elements{};
+  const Result<void> written = world.mind->write(world.tensor, numbers().floats());
+  return world.of(written ? world.mind->read(world.tensor, elements) : written);
+}
+Outcome mind_op(World& world) {
+  return world.of(world.mind->run_op("add", {world.tensor, world.tensor}, world.tensor));
+}
+Outcome mind_op_async(World& world) {
+  Waiter waiter;
+  world.mind->run_op_async("add", {world.tensor, world.tensor}, world.tensor, {}, waiter.token());
+  return world.of(waiter);
+}
+Outcome mind_chain(World& world) {
+  Waiter first;
+  world.mind->run_op_async("add", {world.tensor, world.tensor}, world.tensor, {}, first.token());
+  const Result<void> second =
+      world.mind->run_op("add", {world.tensor, world.tensor}, world.tensor, {.queue = 1});
+  const Result<void> all = world.mind->synchronize();
+  const Outcome outcome = world.of(first);
+  if (outcome != Outcome::success) return outcome;
+  return world.of(second ? all : second);
+}
+Outcome mind_close(World& world) {
+  world.mind.reset();
+  return Outcome::success;
+}
+
+constexpr Case cases[] = {
+    {"allocate", active, allocate, Scope::thread, false, false, true},
+    {"Tensor::write", with_tensor, write},
+    {"Tensor::read", with_tensor, read},
+    {"Tensor::deallocate", with_tensor, deallocate},
+    {"call, into a tensor", with_tensor, call_into},
+    {"send, of a tensor", with_tensor, send_resident},
+    {"defragment", with_tensor, defragment},
+    {"Graph", active, make, Scope::thread, true},
+    {"Graph::parse", active, parse},
+    {"compile", with_graph, compile},
+    {"get_or_compile", with_graph, get_or_compile, Scope::thread, false, true},
+    {"execute", with_function, execute},
+    {"async_execute", with_function, async_execute, Scope::process, true},
+    {"MindRuntime::open", no_mind, mind_open, Scope::thread, false, true},
+    {"MindRuntime::allocate", mind, mind_allocate},
+    {"MindRuntime::write, read", mind, mind_copy},
+    {"run_op", mind, mind_op, Scope::process},
+    {"run_op_async", mind, mind_op_async, Scope::process, true},
+    {"run_op behind run_op_async", mind, mind_chain, Scope::process, true},
+    {"~MindRuntime", mind, mind_close, Scope::process, false, true},
+};
+
+}  // namespace
+
+std::span<const Case> tensor_cases() { return cases; }
+
+}  // namespace ringkernel::test::allocation
