@@ -9,6 +9,7 @@
 #include "backend/loader.hpp"
 #include "backend/native/native.hpp"
 #include "backend/opencl/opencl.hpp"
+#include "foundation/entries.hpp"
 
 namespace ringkernel::backend {
 namespace {
@@ -108,10 +109,10 @@ std::vector<Backend> all_backends(std::vector<std::string>& refused) {
   for (const std::string& folder : plugin_folders()) {
     std::error_code failed;
     std::vector<std::string> plugins;
-    for (const fs::directory_entry& file : fs::directory_iterator(folder, failed)) {
-      const std::string name = file.path().filename().string();
+    for (const fs::path& file : entries_of(folder, failed)) {
+      const std::string name = file.filename().string();
       if (name.starts_with(plugin_prefix) && name.ends_with(plugin_suffix))
-        plugins.push_back(file.path().string());
+        plugins.push_back(file.string());
     }
     if (failed) refused.push_back(folder + " - " + failed.message());
     std::ranges::sort(plugins);

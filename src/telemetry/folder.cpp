@@ -1,6 +1,5 @@
 #include "telemetry/folder.hpp"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,14 +8,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "foundation/entries.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/counters_writer.hpp"
@@ -85,30 +83,8 @@ std::optional<DeadFile> dead_file(const fs::path& path, std::uint64_t now_ns) {
   return DeadFile{path, std::chrono::nanoseconds(age_ns)};
 }
 
-/// As far as they can be listed; what goes meanwhile is not there. Not with fs::directory_iterator:
-/// its `increment` is noexcept and needs memory.
-std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
-  struct Close {
-    void operator()(DIR* open) const noexcept { closedir(open); }
-  };
-  std::vector<fs::path> entries;
-  const std::unique_ptr<DIR, Close> open(opendir(folder.c_str()));
-  const auto fail = [&] { error.assign(errno, std::generic_category()); };
-  if (open == nullptr) {
-    if (errno == ENOMEM) throw std::bad_alloc();
-    fail();
-    return entries;
-  }
-  for (;;) {
-    errno = 0;
-    const dirent* const entry = readdir(open.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") entries.push_back(folder / name);
-  }
-  if (errno != 0) fail();
-  return entries;
-}
+using ringkernel::entries_of;
+
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code ignored;
   return entries_of(folder, ignored);

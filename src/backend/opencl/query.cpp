@@ -10,6 +10,7 @@
 
 #include "backend/loader.hpp"
 #include "backend/opencl/immediate.hpp"
+#include "foundation/entries.hpp"
 #include "foundation/fork.hpp"
 #include "ringkernel/protocol/control_block.h"
 
@@ -264,14 +265,13 @@ std::vector<std::string> broken_drivers() {
   const fs::path folder = chosen != nullptr && *chosen != '\0' ? chosen : "/etc/OpenCL/vendors";
   std::vector<std::string> sentences;
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".icd") continue;
+  for (const fs::path& entry : entries_of(folder, ignored)) {
+    if (entry.extension() != ".icd") continue;
     std::string library;
-    std::getline(std::ifstream(entry.path()) >> std::ws, library);
+    std::getline(std::ifstream(entry) >> std::ws, library);
     std::vector<std::string> tried;
     const auto opened = backend::SharedLibrary::open(std::span(&library, 1), {}, tried);
-    if (!opened.has_value())
-      sentences.push_back("driver " + entry.path().string() + ": " + tried[0]);
+    if (!opened.has_value()) sentences.push_back("driver " + entry.string() + ": " + tried[0]);
   }
   return sentences;
 }

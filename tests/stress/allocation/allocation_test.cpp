@@ -226,7 +226,9 @@ TEST_P(Allocations, MayFailInEveryPublicFunction) {
     sum.hung += tally.hung;
   }
   print("all", GetParam(), sum);
-  if (wanted == nullptr) EXPECT_GT(sum.refused, 100) << "are allocations counted?";
+  if (wanted == nullptr) {
+    EXPECT_GT(sum.refused, 100) << "are allocations counted?";
+  }
 }
 
 }  // namespace
