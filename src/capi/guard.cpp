@@ -6,28 +6,28 @@ namespace ringkernel::capi {
 namespace {
 
 /// Of each thread: what its last call failed with, and whether there was memory for the text.
-constinit thread_local int code = 0;
+constinit thread_local int last_code = 0;
 constinit thread_local bool has_text = false;
 
 }  // namespace
 
 int set_last_error(const Error* error) noexcept {
   has_text = false;
-  if (error == nullptr) return code = 0;
+  if (error == nullptr) return last_code = 0;
   std::string* const text = of_thread<std::string>();
   if (text != nullptr) has_text = with_memory([&] { *text = error->text(); });
-  code = error->code.category() == error_category() ? error->code.value()
-                                                    : static_cast<int>(Errc::internal);
-  return code;
+  last_code = error->code.category() == error_category() ? error->code.value()
+                                                         : static_cast<int>(Errc::internal);
+  return last_code;
 }
 
 const char* last_error_text() noexcept {
-  if (code == 0) return nullptr;
+  if (last_code == 0) return nullptr;
   const std::string* const text = has_text ? of_thread<std::string>() : nullptr;
   if (text != nullptr) return text->c_str();
   return "E6004 allocation_failure: memory could not be allocated: nor for what failed";
 }
 
-int last_error_code() noexcept { return code; }
+int last_error_code() noexcept { return last_code; }
 
 }  // namespace ringkernel::capi

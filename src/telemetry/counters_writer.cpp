@@ -77,24 +77,19 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   const std::lock_guard lock(folder_mutex);
   mkdir(folder.c_str(), S_IRWXU);  // again, if it has gone with another runtime
   fs::path path = next_path(folder);
-  const auto give_up = [&] {
-    Error error = failure(path, errno);
-    unlink(path.c_str());
-    rmdir(folder.c_str());  // if nothing else is there
-    return error;
-  };
-  File file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file) return give_up();
-  fs::path own = folder;
+  fs::path own_path = path;
+  fs::path own_folder = folder;
   ScopeGuard leaving([&]() noexcept {  // also where there is no memory
     unlink(path.c_str());
     rmdir(folder.c_str());  // if nothing else is there
   });
+  File file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file) return failure(path, errno);
   void* memory = MAP_FAILED;
   if (ftruncate(file.get(), sizeof(CountersFile)) == 0 &&
       fill_hole(file.get(), 0, offsetof(CountersFile, errors)))
     memory = mmap(nullptr, sizeof(CountersFile), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (memory == MAP_FAILED) return give_up();
+  if (memory == MAP_FAILED) return failure(path, errno);
   auto& counters = *static_cast<CountersFile*>(memory);  // zeroed: an empty file
   const Process process = this_process();
   const auto unix_time = std::chrono::system_clock::now().time_since_epoch();
@@ -109,7 +104,7 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   // release: all of the above; pairs with the acquire in CountersReader::open
   std::atomic_ref(counters.version).store(file_version, std::memory_order_release);
   std::unique_ptr<CountersWriter> writer(new (std::nothrow) CountersWriter(
-      std::move(path), std::move(own), std::move(file), &counters));
+      std::move(own_path), std::move(own_folder), std::move(file), &counters));
   if (writer == nullptr) {
     munmap(memory, sizeof(CountersFile));
     throw std::bad_alloc();

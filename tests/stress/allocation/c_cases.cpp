@@ -50,9 +50,13 @@ Outcome outcome_of_mind(World& world, int status) {
 }
 
 ringkernel_status open_c(World& world) {
-  const ringkernel_runtime_options options{
-      sizeof options, RINGKERNEL_TARGET_CPU, 0, world.backend.c_str(), 16 << 20,
-      5'000'000'000,  5'000'000'000};
+  ringkernel_runtime_options options{};
+  options.struct_size = sizeof options;
+  options.target = RINGKERNEL_TARGET_CPU;
+  options.backend = world.backend.c_str();
+  options.arena_bytes = 16 << 20;
+  options.call_timeout_ns = 5'000'000'000;
+  options.termination_timeout_ns = 5'000'000'000;
   return ringkernel_runtime_open(&options, &c.runtime);
 }
 ringkernel_status launch_c() {
