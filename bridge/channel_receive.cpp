@@ -197,13 +197,13 @@ void Channel::fail_all(const Error& reason) noexcept {
   {
     const std::lock_guard lock(mailbox_mutex_);
     mailbox_closed_ = true;
-    mailbox_close_reason_ = copy_of(reason);
+    mailbox_close_reason_ = reason;
     receivers.swap(receivers_);
     receivers_waiting_.fetch_sub(receivers.size());
   }
   mailbox_changed_.notify_all();
   for (const WaitingReceiver& receiver : receivers)
-    receiver.completion->complete(no_message(copy_of(reason)));
+    receiver.completion->complete(no_message(reason));
 }
 
 bool Channel::try_retire() noexcept {
@@ -386,8 +386,8 @@ std::optional<MessageId> Channel::pop_mailbox() {
 
 Outcome Channel::receive(Timeout timeout) {
   MessageId id = 0;
-  const Result<std::size_t> received = await_mailbox({&id, 1}, timeout);
-  return received ? take(id) : no_message(received.error());
+  Result<std::size_t> received = await_mailbox({&id, 1}, timeout);
+  return received ? take(id) : no_message(std::move(received).error());
 }
 
 Result<std::size_t> Channel::await_mailbox(std::span<MessageId> ids, Timeout timeout) {
@@ -441,7 +441,7 @@ std::uint64_t Channel::receive_later(Completion* completion, std::uint64_t deadl
     lock.unlock();
     completion->complete(take(*id));
   } else if (mailbox_closed_) {
-    Outcome outcome = no_message(copy_of(mailbox_close_reason_));
+    Outcome outcome = no_message(mailbox_close_reason_);
     lock.unlock();
     completion->complete(std::move(outcome));
   } else {

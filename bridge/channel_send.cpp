@@ -225,7 +225,7 @@ std::uint64_t Channel::submit_later(const Envelope& envelope, Receiver receiver,
   if (closed_) {
     lock.unlock();
     envelope.release_hold();
-    admission(copy_of(close_reason_));  // written once, before closed_
+    admission(close_reason_);  // written once, before closed_
     return ticket;
   }
   submission.front().ticket = ticket;
@@ -351,13 +351,13 @@ void Channel::close(const Error& reason) noexcept {
     if (closed_) return;
     closed_ = true;
     ending_.store(true, std::memory_order_relaxed);  // pairs with lead; the bridge comes anyway
-    close_reason_ = copy_of(reason);
+    close_reason_ = reason;
     waiting.swap(waiting_);
     queued_.fetch_sub(waiting.size());
   }
   for (Waiting& submission : waiting) {
     submission.envelope().release_hold();
-    submission.admission(copy_of(reason));
+    submission.admission(reason);
   }
   room_made();
 }

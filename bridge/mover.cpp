@@ -125,9 +125,9 @@ bool Mover::step(std::uint64_t patience_ns) {
       return false;
     }
   }
-  const Result<bool> ended = port_.copies_ended(ticket_, patience_ns);
+  Result<bool> ended = port_.copies_ended(ticket_, patience_ns);
   if (!ended) {
-    fail(ended.error());
+    fail(std::move(ended).error());
     return false;
   }
   if (!*ended) return false;

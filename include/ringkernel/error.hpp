@@ -33,6 +33,7 @@ inline error_code make_error_code(Errc code) noexcept {
 }
 
 /// A code and the text that says what exactly failed and why: shapes, ids, paths tried, build log.
+/// Nothing throws when one is passed on: a copy for which there is no memory lacks the text.
 struct Error {
   error_code code;
   std::string detail;
@@ -43,6 +44,11 @@ struct Error {
       : code(make_error_code(errc)), detail(std::move(detail_text)) {}
   Error(error_code error, std::string detail_text = {})
       : code(error), detail(std::move(detail_text)) {}
+  Error(const Error& other) noexcept;
+  Error(Error&&) noexcept = default;
+  Error& operator=(const Error& other) noexcept;
+  Error& operator=(Error&&) noexcept = default;
+  ~Error() = default;
 
   bool operator==(Errc errc) const noexcept { return code == make_error_code(errc); }
 

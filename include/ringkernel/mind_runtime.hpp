@@ -28,6 +28,7 @@
 
 #include <array>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/detached.hpp>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -39,6 +40,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -112,6 +114,8 @@ struct MindCall {
 };
 
 void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call, Handler<> handler);
+/// Nobody is told.
+void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call);
 
 }  // namespace detail
 
@@ -204,11 +208,14 @@ class MindRuntime {
 
   template <class Token>
   auto start(Result<detail::MindCall> call, Token&& token) {
-    return boost::asio::async_initiate<Token, void(error_code)>(
-        [](auto handler, Result<detail::MindCall> checked, const auto& state) {
-          detail::start_op(state, std::move(checked), detail::Handler<>(std::move(handler)));
-        },
-        token, std::move(call), state_);
+    if constexpr (std::is_same_v<std::decay_t<Token>, boost::asio::detached_t>)
+      detail::start_op(state_, std::move(call));
+    else
+      return boost::asio::async_initiate<Token, void(error_code)>(
+          [](auto handler, Result<detail::MindCall> checked, const auto& state) {
+            detail::start_op(state, std::move(checked), detail::Handler<>(std::move(handler)));
+          },
+          token, std::move(call), state_);
   }
 
   std::shared_ptr<detail::MindState> state_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "foundation/memory_error.hpp"
+
 namespace ringkernel {
 namespace {
 
@@ -40,6 +42,17 @@ class Category final : public boost::system::error_category {
 const boost::system::error_category& error_category() noexcept {
   static const Category category;
   return category;
+}
+
+Error::Error(const Error& other) noexcept : code(other.code), message(other.message) {
+  (void)with_memory([&] { detail = other.detail; });
+}
+
+Error& Error::operator=(const Error& other) noexcept {
+  code = other.code;
+  message = other.message;
+  if (!with_memory([&] { detail = other.detail; })) detail.clear();
+  return *this;
 }
 
 std::string Error::text() const {

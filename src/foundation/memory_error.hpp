@@ -39,16 +39,4 @@ bool with_memory(Body&& body) noexcept {
   }
 }
 
-/// A copy, or the code alone.
-[[nodiscard]] inline Error copy_of(const Error& error) noexcept {
-  Error copy(error.code);
-  copy.message = error.message;
-  (void)with_memory([&] { copy.detail = error.detail; });
-  return copy;
-}
-
-[[nodiscard]] inline Result<void> copy_of(const Result<void>& result) noexcept {
-  return result ? Result<void>() : Result<void>(copy_of(result.error()));
-}
-
 }  // namespace ringkernel

@@ -8,15 +8,26 @@ namespace ringkernel {
 
 namespace detail {
 
+namespace {
+
+void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call,
+              MindState::Done done) {
+  if (call) return runtime->start(std::move(*call), std::move(done));
+  if (runtime != nullptr && !runtime->is_foreign()) runtime->refuse(call.error());
+  if (done) done(std::move(call).error());
+}
+
+}  // namespace
+
 void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call, Handler<> handler) {
   const auto finish = std::make_shared<Finish<>>(std::move(handler));
-  if (!call) {
-    if (runtime != nullptr && !runtime->is_foreign()) runtime->refuse(call.error());
-    return (*finish)(call.error().code);
-  }
-  runtime->start(std::move(*call), [finish](const Result<void>& result) {
-    (*finish)(result ? error_code() : result.error().code);
+  start_op(runtime, std::move(call), [finish](Result<void> result) {
+    (*finish)(result ? error_code() : std::move(result).error().code);
   });
+}
+
+void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call) {
+  start_op(runtime, std::move(call), MindState::Done());
 }
 
 }  // namespace detail

@@ -112,9 +112,9 @@ Result<void> MindState::run(MindCall call) {
     // And where this thread has to watch the time, another one has to run the op.
     std::optional<Result<void>> outcome;
     op.asynchronous = true;
-    op.done = [&](const Result<void>& result) {
+    op.done = [&](Result<void> result) {
       const std::lock_guard told(mutex_);
-      outcome = copy_of(result);
+      outcome = std::move(result);
       ended_.notify_all();
     };
     if (schedule_.ready(ticket)) put_in_order(ticket);
@@ -131,17 +131,18 @@ Result<void> MindState::run(MindCall call) {
   if (!reply) result = std::move(reply).error();
   lock.lock();
   std::optional<Result<void>> outcome;
-  op.done = [&](const Result<void>& ended) { outcome = copy_of(ended); };
+  op.done = [&](Result<void> ended) { outcome = std::move(ended); };
   end(lock, ticket, std::move(result));
   return std::move(*outcome);
 }
 
 void MindState::start(MindCall call, Done done) {
   Lock lock(mutex_);
-  if (const Result<void> result = usable(); !result) {
-    if (!first_error_) first_error_ = copy_of(result.error());
+  if (Result<void> result = usable(); !result) {
+    if (!first_error_) first_error_ = result.error();
     lock.unlock();
-    return done(result);
+    if (done) done(std::move(result));
+    return;
   }
   const Ticket ticket = give(std::move(call), std::move(done));
   ops_.at(ticket).asynchronous = true;
@@ -159,7 +160,7 @@ void MindState::pump_and_tell(Lock& lock) noexcept {
 
 void MindState::refuse(const Error& error) {
   const std::lock_guard lock(mutex_);
-  if (!first_error_) first_error_ = copy_of(error);
+  if (!first_error_) first_error_ = error;
 }
 
 std::chrono::nanoseconds MindState::timeout_of(const Given& op) const noexcept {
@@ -241,7 +242,7 @@ Error MindState::noted(const Given& op, Error error, bool& doubtful) noexcept {
   });
   if (doubtful && error == Errc::deadline_exceeded)
     error.code = make_error_code(Errc::execution_timeout);
-  if (op.asynchronous && !first_error_) first_error_ = copy_of(error);
+  if (op.asynchronous && !first_error_) first_error_ = error;
   return error;
 }
 
@@ -275,7 +276,7 @@ void MindState::end_waiting(const Error& reason, Told& told) noexcept {
   for (Queue& queue : queues_) queue.order.clear();
   for (auto next = ops_.begin(); next != ops_.end();) {
     const auto here = next++;  // the end of this one takes no other along
-    if (!here->second.handed_out) end_one(here->first, copy_of(reason), told);
+    if (!here->second.handed_out) end_one(here->first, reason, told);
   }
   for (Queue& queue : queues_) queue.order.clear();
 }
@@ -283,8 +284,8 @@ void MindState::end_waiting(const Error& reason, Told& told) noexcept {
 void MindState::tell(Lock& lock, Told& told) noexcept {
   ended_.notify_all();
   lock.unlock();
-  for (const auto& [ticket, op] : told)
-    if (op.done) op.done(op.result);
+  for (auto& [ticket, op] : told)
+    if (op.done) op.done(std::move(op.result));
 }
 
 // --- waiting ----------------------------------------------------------------------------------

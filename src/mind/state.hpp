@@ -31,7 +31,7 @@ namespace ringkernel::detail {
 
 class MindState {
  public:
-  using Done = std::function<void(const Result<void>&)>;
+  using Done = std::function<void(Result<void>)>;
 
   [[nodiscard]] static Result<std::shared_ptr<MindState>> open(BackendTarget target,
                                                                MindOptions options);

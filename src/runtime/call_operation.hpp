@@ -78,7 +78,7 @@ class CallOperation final : public bridge::Completion,
     if (answer)
       end({}, std::move(*answer));
     else
-      end(answer.error().code, Answer());
+      end(std::move(answer).error().code, Answer());
   }
 
  private:

@@ -184,7 +184,7 @@ std::unique_ptr<bridge::Watch> KernelState::start_terminate(const TerminateOptio
                                                             const Error& reason, Done done) {
   std::unique_lock lock(mutex_);
   if (status_ == KernelStatus::terminated) {
-    Result<void> result = copy_of(termination_);
+    Result<void> result = termination_;
     lock.unlock();
     if (done) done(std::move(result));
     return nullptr;
@@ -193,10 +193,10 @@ std::unique_ptr<bridge::Watch> KernelState::start_terminate(const TerminateOptio
   if (status_ == KernelStatus::terminating) return nullptr;
   const bool drain = options.drain && status_ == KernelStatus::active && !deactivating_;
   set_status(KernelStatus::terminating);
-  end_reason_ = copy_of(reason);
+  end_reason_ = reason;
   const auto timeout =
       options.timeout.count() != 0 ? options.timeout : runtime_->options().termination_timeout;
-  static_cast<Termination&>(*ending_).begin(shared_from_this(), drain, timeout, copy_of(reason));
+  static_cast<Termination&>(*ending_).begin(shared_from_this(), drain, timeout, reason);
   return std::move(ending_);
 }
 
@@ -234,17 +234,17 @@ void KernelState::finish_termination(bool released, std::uint32_t epoch, Result<
     program_->executor().detach(kernel_);
     give_back();
   }
-  if (!result) noted(copy_of(result.error()));
+  if (!result) noted(result.error());
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(mutex_);
-    termination_ = copy_of(result);
+    termination_ = result;
     set_status(KernelStatus::terminated);
     waiting.swap(on_terminated_);
   }
   runtime_->forget(*this);
   changed_.notify_all();
-  for (const Done& done : waiting) done(copy_of(result));
+  for (const Done& done : waiting) done(result);
 }
 
 void KernelState::drive(bridge::WatchList watches, const bridge::Clock& clock) noexcept {
@@ -270,7 +270,7 @@ Result<void> KernelState::terminate(const TerminateOptions& options, const Error
   drive(std::move(watch), runtime_->clock());
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return status_ == KernelStatus::terminated; });
-  return copy_of(termination_);
+  return termination_;
 }
 
 }  // namespace ringkernel::detail

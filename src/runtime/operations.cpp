@@ -94,7 +94,7 @@ class ReceiveOperation final : public bridge::Completion,
     if (reply)
       end({}, std::move(*reply));
     else
-      end(reply.error().code, Reply(id));
+      end(std::move(reply).error().code, Reply(id));
   }
 
  private:
@@ -112,7 +112,7 @@ class ReceiveOperation final : public bridge::Completion,
   std::shared_ptr<ReceiveOperation> self_;
 };
 
-error_code code_of(const Result<void>& result) {
+error_code code_of(const Result<void>& result) noexcept {
   return result ? error_code() : result.error().code;
 }
 
@@ -163,7 +163,7 @@ void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   if (watch)
     kernel->runtime().bridge().watch(std::move(*watch));
   else
-    done(copy_of(watch.error()));
+    done(watch.error());
 }
 
 void start_terminate(std::shared_ptr<KernelState> kernel, const TerminateOptions& options,
@@ -181,11 +181,11 @@ void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelO
   auto finish = std::make_shared<Finish<Kernel>>(std::move(handler));
   const bool posted =
       runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {
-        const auto kernel = runtime->launch(id, options);
+        auto kernel = or_no_memory([&] { return runtime->launch(id, options); });
         if (kernel)
           (*finish)({}, Kernel(*kernel));
         else
-          (*finish)(kernel.error().code, Kernel());
+          (*finish)(std::move(kernel).error().code, Kernel());
       });
   if (!posted) (*finish)(make_error_code(Errc::runtime_closed), Kernel());
 }

@@ -3,6 +3,8 @@
 // stride 0: by growing steps.
 // It prints a line before each round and one after it; whoever reads them sees in which round it
 // aborted or hung.
+#include <boost/asio/query.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -92,6 +94,8 @@ int main(int count, char** arguments) {
   if (one == nullptr) return 2;
   const bool on_opencl = std::strcmp(arguments[1], "opencl") == 0;
   if (on_opencl) injection::watch_driver();
+  // Asio's, whose first use ends the process where it has no memory (docs/RELIABILITY.md).
+  (void)boost::asio::query(boost::asio::system_executor(), boost::asio::execution::context);
   World world;
   world.backend = arguments[1];
   std::uint64_t n = std::strtoull(arguments[3], nullptr, 10);

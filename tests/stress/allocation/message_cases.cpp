@@ -28,6 +28,8 @@ void full(World& world) {
   world.kernel =
       world.runtime->launch("main", {.input_bytes = 4096, .output_bytes = 4096, .queue_max = 1})
           .value();
+  world.kernel.activate().value();
+  world.kernel.deactivate().value();
   while (world.kernel.send(request(), {.timeout = 20ms})) continue;
 }
 void with_events(World& world) {
