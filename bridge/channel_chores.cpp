@@ -31,8 +31,9 @@ std::size_t Channel::do_chores(std::uint64_t now_ns) noexcept {
     for (Waiting& submission : admitted) {
       if (submission.message.empty())  // it is in the queue, or further
         submission.admission(submission.ticket);
-      else
-        submission.admission(waited_in_vain(submission.envelope().deadline_ns, now_ns));
+      else  // what it waited for is over, if not at the time that this turn began
+        submission.admission(waited_in_vain(submission.envelope().deadline_ns,
+                                            std::max(now_ns, submission.leaves_ns())));
     }
     finish_ended(ended);
     if (work != 0) {

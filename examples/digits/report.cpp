@@ -10,6 +10,7 @@ namespace {
 
 enum class Better { smaller, larger };
 
+/// A figure that is not taken, of single ops where a digit is one message, is 0.
 struct Row {
   std::string_view name;
   std::function<double(const Outcome&)> figure;
@@ -26,46 +27,39 @@ const Row rows[] = {
     {"digits per second", [](const Outcome& o) { return o.digits_per_second; }, Better::larger},
 };
 
-/// A figure that was not taken is 0 and leaves its cell empty.
 std::string cell(double value) {
-  if (value == 0) return {};
   return value < 1000 ? fmt::format("{:.2f}", value) : fmt::format("{:.0f}", value);
 }
 
-}  // namespace
-
-std::string table(const RingOutcome& ours, const std::optional<PlainOutcome>& plain) {
-  struct Column {
-    std::string_view ours;
-    std::string_view theirs;
-    const Outcome& mine;
-    const Outcome* baseline;
-  };
-  const Column columns[] = {
-      {"call per op", "launch per op", ours.every_op, plain ? &plain->every_op : nullptr},
-      {"graph per digit", "launches chained", ours.each_digit,
-       plain ? &plain->each_digit : nullptr}};
-  std::string text = fmt::format("{:<18}", "");
-  for (const Column& column : columns) {
-    text += fmt::format("{:>17}", column.ours);
-    if (plain) text += fmt::format("{:>18}{:>8}", column.theirs, "ratio");
-  }
+std::string table(std::string_view title, const std::vector<RingOutcome>& ours,
+                  Outcome RingOutcome::*mine, std::string_view plain_name, const Outcome* plain) {
+  std::string text = fmt::format("{:<24}", title);
+  for (const RingOutcome& one : ours) text += fmt::format("{:>18}", "ring: " + one.backend);
+  if (plain != nullptr) text += fmt::format("{:>18}{:>8}", plain_name, "ratio");
   text += '\n';
   for (const Row& row : rows) {
-    text += fmt::format("{:<18}", row.name);
-    for (const Column& column : columns) {
-      const double value = row.figure(column.mine);
-      text += fmt::format("{:>17}", cell(value));
-      if (!plain) continue;
-      const double baseline = row.figure(*column.baseline);
-      const double ratio = value == 0                      ? 0
-                           : row.better == Better::smaller ? baseline / value
-                                                           : value / baseline;
+    const double first = row.figure(ours.front().*mine);
+    if (first == 0) continue;
+    text += fmt::format("  {:<22}", row.name);
+    for (const RingOutcome& one : ours) text += fmt::format("{:>18}", cell(row.figure(one.*mine)));
+    if (plain != nullptr) {
+      const double baseline = row.figure(*plain);
+      const double ratio = row.better == Better::smaller ? baseline / first : first / baseline;
       text += fmt::format("{:>18}{:>8}", cell(baseline), cell(ratio));
     }
     text += '\n';
   }
   return text;
+}
+
+}  // namespace
+
+std::string tables(const std::vector<RingOutcome>& ours, const std::optional<PlainOutcome>& plain) {
+  return table("a message per op", ours, &RingOutcome::every_op, "plain: per op",
+               plain ? &plain->every_op : nullptr) +
+         '\n' +
+         table("a message per digit", ours, &RingOutcome::each_digit, "plain: chained",
+               plain ? &plain->each_digit : nullptr);
 }
 
 }  // namespace digits

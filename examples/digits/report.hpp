@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "measure.hpp"
 
@@ -17,14 +18,17 @@ struct PlainOutcome {
   Outcome each_digit;  ///< the five launches of a digit chained
 };
 
-/// What ring kernels did.
+/// What ring kernels did on which backend and device.
 struct RingOutcome {
-  Outcome every_op;    ///< one call per op
-  Outcome each_digit;  ///< one message per digit: a graph
+  std::string backend;
+  std::string device;
+  Outcome every_op = {};    ///< one call per op
+  Outcome each_digit = {};  ///< one message per digit: a graph
 };
 
-/// Ratios are plain over ours, for throughput ours over plain: larger is better for ours. Each
-/// compares like with like: op by op, and digit by digit.
-[[nodiscard]] std::string table(const RingOutcome& ours, const std::optional<PlainOutcome>& plain);
+/// Two tables, which compare like with like: op by op, and digit by digit. The ratio is plain over
+/// the first of ours, for throughput the other way round: larger is better for ours.
+[[nodiscard]] std::string tables(const std::vector<RingOutcome>& ours,
+                                 const std::optional<PlainOutcome>& plain);
 
 }  // namespace digits

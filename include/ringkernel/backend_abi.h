@@ -107,7 +107,8 @@ typedef struct rk_backend {
   const char* name;      /* "native", "opencl" */
   const char* description;
 
-  /// Preference for automatic selection; higher is better, 0 = cannot serve here.
+  /// Preference for automatic selection among devices that are no processors of the host; higher
+  /// is better, 0 = cannot serve here.
   int32_t (*score)(void);
 
   /// Number of devices. A driver that fails is skipped and reported by `report`.

@@ -14,8 +14,8 @@ namespace ringkernel {
 
 /// Which kind of device executes. A target that cannot be served is E6002; nothing falls back.
 enum class BackendTarget : std::uint8_t {
-  automatic,  ///< the best device of the best backend; the host itself if there is no OpenCL
-  cpu,
+  automatic,  ///< a GPU that passes the self-test, else the host by the native backend
+  cpu,        ///< the host by the native backend; by OpenCL where that backend is named
   gpu,
 };
 

@@ -244,14 +244,16 @@ class RuntimeBuilder {
     return *this;
   }
   /// Forces one backend: "native", "opencl", or a plugin (backend_abi.h), by its path or by the
-  /// name of one in a folder of $RINGKERNEL_BACKEND_PATH or of the installation. Empty: the best by
-  /// target and score of the first two and of every plugin in those folders of the variable.
+  /// name of one in a folder of $RINGKERNEL_BACKEND_PATH or of the installation. Empty:
+  /// $RINGKERNEL_BACKEND or, if that is empty, too, all of the first two and of every plugin in
+  /// those folders of the variable, by target.
   RuntimeBuilder& backend(std::string name) {
     backend_ = std::move(name);
     return *this;
   }
-  /// This one of the devices that fit the target, best backend first; without it the first that
-  /// opens.
+  /// This one of the devices that fit the target: GPUs, best backend first, then the native
+  /// backend's, then other ways to use a processor. Without it $RINGKERNEL_DEVICE or, if that is
+  /// empty, the first that opens.
   RuntimeBuilder& device(std::uint32_t index) noexcept {
     device_ = index;
     return *this;

@@ -114,7 +114,7 @@ class Backend {
   [[nodiscard]] std::string_view name() const noexcept { return table_->name; }
   [[nodiscard]] std::string_view description() const noexcept { return table_->description; }
 
-  /// Preference for automatic selection: higher is better, 0 = cannot serve here.
+  /// Preference for automatic selection among GPUs: higher is better, 0 = cannot serve here.
   [[nodiscard]] int32_t score() const { return table_->score(); }
 
   [[nodiscard]] Result<uint32_t> device_count() const {

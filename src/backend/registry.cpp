@@ -87,8 +87,8 @@ std::vector<std::string> plugin_paths(std::string_view name) {
 
 std::span<const Backend> backends() noexcept {
   static const Backend all[] = {
-      Backend(*rk_backend_opencl(RK_BACKEND_ABI_VERSION)),
       Backend(*rk_backend_native(RK_BACKEND_ABI_VERSION)),
+      Backend(*rk_backend_opencl(RK_BACKEND_ABI_VERSION)),
   };
   return all;
 }

@@ -94,11 +94,11 @@ endfunction()
 # rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable. EACH_TRANSFER: ctest runs it once
 # more for each strategy with two memories, as <name>.dma and <name>.sliced; where a sanitizer is at
 # work, which takes its time, only the suites of SANITIZED_SUITES. Stress tests are smaller there:
-# a message by copies takes as long as fifty in shared memory. QUIET: no clock decides, and
-# no core is needed for long by two threads: such tests run beside each other, the rest one at a
-# time. ONE_THREAD: quiet, and not under ThreadSanitizer, which would have nothing to see.
+# a message by copies takes as long as fifty in shared memory. ALONE: it needs every core for
+# itself; the others run beside each other, at first those that take long, COST seconds. ONE_THREAD:
+# not under ThreadSanitizer, which would have nothing to see.
 function(rk_test name)
-  cmake_parse_arguments(ARG "EACH_TRANSFER;QUIET;ONE_THREAD" "TIMEOUT;SANITIZED_SUITES"
+  cmake_parse_arguments(ARG "EACH_TRANSFER;ALONE;ONE_THREAD" "TIMEOUT;COST;SANITIZED_SUITES"
                         "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE
@@ -115,12 +115,11 @@ function(rk_test name)
     return()
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
-  if(ARG_QUIET OR ARG_ONE_THREAD)
-    set_tests_properties(${name} PROPERTIES LABELS quiet)
-  else()
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  if(NOT ARG_COST)
+    set(ARG_COST 0)
   endif()
+  set(how TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} RUN_SERIAL ${ARG_ALONE})
+  set_tests_properties(${name} PROPERTIES ${how})
   if(ARG_EACH_TRANSFER AND (ARG_SANITIZED_SUITES OR NOT RINGKERNEL_SANITIZE))
     set(filter)
     set(scale ";RK_TEST_SCALE=0.2")
@@ -134,7 +133,7 @@ function(rk_test name)
     foreach(transfer dma sliced)
       add_test(NAME ${name}.${transfer} COMMAND ${name} ${filter})
       set_tests_properties(${name}.${transfer} PROPERTIES
-        RUN_SERIAL ON TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
+        ${how} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
     endforeach()
   endif()
 endfunction()

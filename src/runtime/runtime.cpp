@@ -1,10 +1,14 @@
 #include "ringkernel/runtime.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "backend/registry.hpp"
@@ -135,6 +139,35 @@ struct Candidate {
   rk_device_description description;
 };
 
+/// What the builder was told or, where it was not, the environment.
+struct Choice {
+  std::string backend;
+  std::optional<std::uint32_t> device;
+  std::string text = {};  // for an error
+};
+
+Result<Choice> completed(Choice choice) {
+  if (!choice.backend.empty()) choice.text += ", backend '" + choice.backend + "'";
+  const char* const backend = std::getenv("RINGKERNEL_BACKEND");
+  if (choice.backend.empty() && backend != nullptr && *backend != '\0') {
+    choice.backend = backend;
+    choice.text += ", backend '" + choice.backend + "' ($RINGKERNEL_BACKEND)";
+  }
+  if (choice.device) choice.text += ", device " + std::to_string(*choice.device);
+  const char* const variable = std::getenv("RINGKERNEL_DEVICE");
+  if (!choice.device && variable != nullptr && *variable != '\0') {
+    const std::string_view number = variable;
+    std::uint32_t device = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), device);
+    if (read.ec != std::errc() || read.ptr != number.data() + number.size())
+      return Error(Errc::invalid_argument, "RINGKERNEL_DEVICE is '" + std::string(number) +
+                                               "'; it is the number of a device, from 0 on");
+    choice.device = device;
+    choice.text += ", device " + std::string(number) + " ($RINGKERNEL_DEVICE)";
+  }
+  return choice;
+}
+
 /// The one with this name or, without a name, all of them.
 Result<std::vector<backend::Backend>> wanted_backends(const std::string& name, std::string& why) {
   if (!name.empty()) {
@@ -147,7 +180,8 @@ Result<std::vector<backend::Backend>> wanted_backends(const std::string& name, s
   return all;
 }
 
-/// Every device of the backends, best backend first; why the others do not count goes to `why`.
+/// Every device of the backends that fits, in the order of BackendTarget; why the others do not
+/// goes to `why`.
 std::vector<Candidate> find_candidates(BackendTarget target,
                                        std::span<const backend::Backend> backends,
                                        std::string& why) {
@@ -171,9 +205,11 @@ std::vector<Candidate> find_candidates(BackendTarget target,
         why += "; " + name + ": '" + description->name + "' is another kind of device";
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.backend.score() > b.backend.score();
+  const auto processors = std::ranges::stable_partition(candidates, [](const Candidate& candidate) {
+    return candidate.description.kind != RK_DEVICE_KIND_CPU;
   });
+  std::ranges::stable_sort(candidates.begin(), processors.begin(), std::ranges::greater(),
+                           [](const Candidate& candidate) { return candidate.backend.score(); });
   return candidates;
 }
 
@@ -192,7 +228,8 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
     log = std::move(wanted);
   }
   std::string why;
-  RK_TRY(backends, wanted_backends(backend_, why));
+  RK_TRY(choice, completed({backend_, device_}));
+  RK_TRY(backends, wanted_backends(choice.backend, why));
   const std::vector<Candidate> candidates = find_candidates(target_, backends, why);
   rk_device_options device_options{};
   device_options.executors_max = programs_max;
@@ -200,8 +237,8 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
   RK_TRY(transfer, wanted_transfer(options.transfer));
   device_options.transfer = transfer;
   // An index names one device; without one the first that opens is taken.
-  const std::size_t end = device_ ? std::size_t{*device_} + 1 : candidates.size();
-  for (std::size_t i = device_.value_or(0); i < std::min(end, candidates.size()); ++i) {
+  const std::size_t end = choice.device ? std::size_t{*choice.device} + 1 : candidates.size();
+  for (std::size_t i = choice.device.value_or(0); i < std::min(end, candidates.size()); ++i) {
     const Candidate& candidate = candidates[i];
     device_options.work_groups = wanted_work_groups(options.work_groups, candidate.description);
     Result<backend::Device> device = candidate.backend.open(candidate.index, device_options);
@@ -226,15 +263,13 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
                    std::string("the runtime cannot start: ") + refusal.what());
     }
   }
-  if (device_ && *device_ >= candidates.size()) {
+  if (choice.device && *choice.device >= candidates.size()) {
     why += "; there are " + std::to_string(candidates.size()) + " such devices:";
     for (const Candidate& candidate : candidates)
       why.append(" '").append(candidate.description.name).append("'");
   }
   return Error(Errc::backend_unavailable,
-               std::string("target '") + name(target_) + "'" +
-                   (backend_.empty() ? "" : ", backend '" + backend_ + "'") +
-                   (device_ ? ", device " + std::to_string(*device_) : "") +
+               std::string("target '") + name(target_) + "'" + choice.text +
                    "; tried: " + (why.empty() ? "nothing" : why.substr(2)));
 }
 

@@ -90,6 +90,9 @@ TEST_F(CapiFork, AChildOfAMindRuntimeIsRefusedAndForgets) {
   const std::int64_t shape[] = {2};
   mind_tensor_t* x = nullptr;
   ASSERT_EQ(mind_tensor_alloc(runtime, MIND_DTYPE_F32, shape, 1, &x), MIND_STATUS_OK);
+  // Leaves no thread behind that `exit` would wait for.
+  ASSERT_EQ(mind_runtime_run_op_async(runtime, "relu", nullptr, &x, 1, &x, 1), MIND_STATUS_OK);
+  ASSERT_EQ(mind_runtime_synchronize(runtime), MIND_STATUS_OK);
   const auto check = [&] {
     float floats[2] = {};
     if (mind_runtime_run_op(runtime, "relu", &x, 1, &x, 1) != MIND_STATUS_RUNTIME_ERROR) return 1;

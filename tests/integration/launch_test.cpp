@@ -53,15 +53,15 @@ TEST(RuntimeBuilder, AnUnknownBackendOrDeviceIsE6002) {
   ASSERT_TRUE(backend.has_error());
   EXPECT_EQ(backend.error(), Errc::backend_unavailable);
   EXPECT_THAT(backend.error().detail, HasSubstr("abacus"));
-  EXPECT_THAT(backend.error().detail, HasSubstr("there are: opencl native"));
+  EXPECT_THAT(backend.error().detail, HasSubstr("there are: native opencl"));
   const auto device = RingKernelRuntime::builder().backend("native").device(7).build();
   ASSERT_TRUE(device.has_error());
   EXPECT_EQ(device.error(), Errc::backend_unavailable);
   EXPECT_THAT(device.error().detail, HasSubstr("there are 1 such devices: '"));
 }
 
-/// The bridge needs some, and a constructor has no other way to say so than to throw.
-TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsToldSo) {
+/// Without telemetry, which has a file.
+TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsServedNatively) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP()
       << "UBSan opens a pipe to look at an object's memory, and takes the refusal for a bad one";
@@ -72,11 +72,70 @@ TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsToldSo) {
   close(next);
   const rlimit none{static_cast<rlim_t>(next), limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  const auto runtime = RingKernelRuntime::builder().backend("native").build();
+  const auto call = []() -> Result<float> {
+    RK_TRY(runtime, RingKernelRuntime::builder().backend("native").build());
+    RK_TRY(kernel, runtime.launch("adder", {.auto_activate = true}));
+    const std::array one{1.0f};
+    RK_TRY(reply, kernel.call(ops::add(one, one)));
+    return reply.floats()[0];
+  };
+  const Result<float> sum = call();
   setrlimit(RLIMIT_NOFILE, &limit);
-  ASSERT_TRUE(runtime.has_error());
-  EXPECT_EQ(runtime.error(), Errc::backend_unavailable);
-  EXPECT_THAT(runtime.error().detail, HasSubstr("cannot start"));
+  ASSERT_TRUE(sum.has_value()) << sum.error().text();
+  EXPECT_EQ(*sum, 2.0f);
+}
+
+/// Sets a variable for the time of a test.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+std::string backend_of(const RuntimeBuilder& builder) {
+  const auto runtime = builder.build();
+  return runtime ? runtime->metrics().backend : runtime.error().text();
+}
+
+/// Here no GPU is: an OpenCL device that is a processor is no reason not to be native.
+TEST(RuntimeBuilder, WithoutAGpuTheHostComputesUnlessOpenClIsAskedFor) {
+  if (RingKernelRuntime::builder().target(BackendTarget::gpu).build())
+    GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(backend_of(RingKernelRuntime::builder()), "native");
+  EXPECT_EQ(backend_of(RingKernelRuntime::builder().target(BackendTarget::cpu)), "native");
+  EXPECT_EQ(backend_of(RingKernelRuntime::builder().device(0)), "native");
+  if (OnEachBackend::open_on("opencl", {}).has_error()) GTEST_SKIP() << "there is no OpenCL";
+  EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("opencl")), "opencl");
+  EXPECT_EQ(backend_of(RingKernelRuntime::builder().device(1)), "opencl");
+}
+
+TEST(RuntimeBuilder, TheEnvironmentChoosesWhereTheProgramDoesNot) {
+  {
+    const Environment backend("RINGKERNEL_BACKEND", "abacus");
+    EXPECT_THAT(backend_of(RingKernelRuntime::builder()), HasSubstr("'abacus'"));
+    EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("native")), "native");
+  }
+  {
+    const Environment device("RINGKERNEL_DEVICE", "7");
+    EXPECT_THAT(backend_of(RingKernelRuntime::builder().backend("native")),
+                HasSubstr("device 7 ($RINGKERNEL_DEVICE)"));
+    EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("native").device(0)), "native");
+  }
+  for (const char* const wrong : {"-1", "1x", "GPU", "99999999999"}) {
+    const Environment device("RINGKERNEL_DEVICE", wrong);
+    const auto runtime = RingKernelRuntime::builder().build();
+    ASSERT_TRUE(runtime.has_error()) << wrong;
+    EXPECT_EQ(runtime.error(), Errc::invalid_argument);
+    EXPECT_THAT(runtime.error().detail, HasSubstr(wrong));
+  }
+  const Environment backend("RINGKERNEL_BACKEND", "native");
+  const Environment device("RINGKERNEL_DEVICE", "0");
+  EXPECT_EQ(backend_of(RingKernelRuntime::builder()), "native");
 }
 
 RK_ON_EACH_BACKEND(Launch);

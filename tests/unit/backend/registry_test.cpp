@@ -31,7 +31,7 @@ TEST(Registry, ListsWhatThereIsForAnUnknownName) {
   const auto backend = find_backend("quantum");
   ASSERT_FALSE(backend.has_value());
   EXPECT_TRUE(backend.error() == Errc::backend_unavailable);
-  EXPECT_THAT(backend.error().detail, HasSubstr("'quantum'; there are: opencl native"));
+  EXPECT_THAT(backend.error().detail, HasSubstr("'quantum'; there are: native opencl"));
 }
 
 /// With the folder of a plugin, of a file that is none, and of what is no library at all.
@@ -88,7 +88,7 @@ TEST(Registry, TellsEveryPathThatItTriedAndWhy) {
   const testing::Variable variable("RINGKERNEL_BACKEND_PATH", folder.path().string());
   const auto missing = find_backend("broken");
   ASSERT_FALSE(missing.has_value());
-  EXPECT_THAT(missing.error().detail, HasSubstr("there are: opencl native"));
+  EXPECT_THAT(missing.error().detail, HasSubstr("there are: native opencl"));
   EXPECT_THAT(missing.error().detail, HasSubstr("tried " + plugin.string() + " - "));
   std::filesystem::copy_file(RK_OLD_LIBRARY, plugin);
   const auto no_plugin = find_backend("broken");
