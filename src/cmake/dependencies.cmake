@@ -6,8 +6,6 @@ add_library(ringkernel_boost INTERFACE)
 if(RINGKERNEL_BOOST_INCLUDE)
   target_include_directories(ringkernel_boost SYSTEM INTERFACE ${RINGKERNEL_BOOST_INCLUDE})
 endif()
-target_compile_definitions(ringkernel_boost INTERFACE
-  BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY BOOST_SYSTEM_NO_DEPRECATED)
 target_link_libraries(ringkernel_boost INTERFACE Threads::Threads)
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES ${RINGKERNEL_BOOST_INCLUDE})

@@ -9,11 +9,9 @@ get_property(layers GLOBAL PROPERTY RINGKERNEL_ARCHIVE)
 list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 # Not "libringkernel": that is the shared library, which a linker would prefer.
 add_library(ringkernel_cpp STATIC ${objects})
-get_target_property(boost_definitions ringkernel_boost INTERFACE_COMPILE_DEFINITIONS)
 set_target_properties(ringkernel_cpp PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME ringkernel)
 target_include_directories(ringkernel_cpp INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_definitions(ringkernel_cpp INTERFACE ${boost_definitions})
 target_compile_features(ringkernel_cpp INTERFACE cxx_std_20)
 target_link_libraries(ringkernel_cpp INTERFACE
   $<INSTALL_INTERFACE:Boost::headers> Threads::Threads ${CMAKE_DL_LIBS})
@@ -25,7 +23,12 @@ install(TARGETS ringkernel_cpp ringkernel_shared EXPORT ringkernel)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringkernel
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# The libraries hold the live page, and uPlot with it.
+install(FILES ${PROJECT_SOURCE_DIR}/schemas/tensor.fbs ${PROJECT_SOURCE_DIR}/schemas/message.fbs
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/ringkernel/schemas)
+
+# The libraries hold code of others, the live page's uPlot among it.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD_PARTY.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/http/page/uplot-1.6.32/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
 
@@ -43,11 +46,10 @@ install(FILES ${PROJECT_BINARY_DIR}/ringkernel-config.cmake
 
 # From the folder of the .pc files back to the prefix, so that the tree may be moved.
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-list(TRANSFORM boost_definitions PREPEND -D)
+set(boost_cflags)
 if(RINGKERNEL_BOOST_INCLUDE)
-  list(APPEND boost_definitions -isystem ${RINGKERNEL_BOOST_INCLUDE})
+  set(boost_cflags "-isystem ${RINGKERNEL_BOOST_INCLUDE}")
 endif()
-list(JOIN boost_definitions " " boost_cflags)
 foreach(file ringkernel.pc ringkernel-c.pc)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${file}.in ${PROJECT_BINARY_DIR}/${file} @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -3,7 +3,10 @@
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-fstack-clash-protection RINGKERNEL_HAS_STACK_CLASH_PROTECTION)
 
+# What our own sources are compiled with; none of it reaches a user's.
 add_library(ringkernel_flags INTERFACE)
+target_compile_definitions(ringkernel_flags INTERFACE
+  BOOST_ASIO_NO_DEPRECATED BOOST_SYSTEM_NO_DEPRECATED)
 target_compile_options(ringkernel_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fvisibility=hidden
   # GCC 12 warns of overlapping copies inside std::string operator+ (GCC bug 105651), and takes
@@ -51,15 +54,20 @@ function(rk_archive)
   set_property(GLOBAL APPEND PROPERTY RINGKERNEL_ARCHIVE ${ARGN})
 endfunction()
 
-# rk_layer(<name> SOURCES ... PUBLIC <layers> PRIVATE <libraries>): target ringkernel_<name>.
+# rk_layer(<name> SOURCES ... PUBLIC <layers> PRIVATE <libraries>): target ringkernel_<name>. COLD:
+# no message passes through it, so a run with a sanitizer, where compiling costs the most, does
+# without optimisation there.
 function(rk_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(ringkernel_${name} STATIC ${ARG_SOURCES})
   target_include_directories(ringkernel_${name}
     PUBLIC ${PROJECT_SOURCE_DIR}/include
     PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(ringkernel_${name}
     PUBLIC ${ARG_PUBLIC} PRIVATE ringkernel_flags ${ARG_PRIVATE})
+  if(ARG_COLD AND RINGKERNEL_SANITIZE)
+    target_compile_options(ringkernel_${name} PRIVATE -O0)
+  endif()
   rk_archive(ringkernel_${name})
 endfunction()
 
@@ -82,7 +90,7 @@ endfunction()
 # without optimisation there, and have what others wrote compiled once (tests/support).
 function(rk_compile_quickly test)
   target_compile_options(${test} PRIVATE -O0)
-  target_link_libraries(${test} PRIVATE ringkernel_boost)  # for its definitions
+  target_link_libraries(${test} PRIVATE ringkernel_boost)  # where it is to be found
   target_precompile_headers(${test} REUSE_FROM ringkernel_test_headers)
   get_target_property(sources ${test} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]c$")

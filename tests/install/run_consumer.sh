@@ -1,6 +1,6 @@
 #!/bin/sh
 # run_consumer.sh BUILD: installs BUILD into a temporary prefix, then builds and runs consumer/
-# against it, by find_package and by pkg-config. CMAKE, CC, CXX and BOOST_INCLUDE (or nothing) are
+# against it, by find_package and by pkg-config, and configures subproject/. CMAKE, CC, CXX and BOOST_INCLUDE (or nothing) are
 # as in that build, TOOLS the programs that it has to install (or nothing).
 set -eu
 consumer=$(dirname "$(readlink -f "$0")")/consumer
@@ -22,7 +22,15 @@ echo "== tools and licences"
 for tool in ${TOOLS:-}; do
   "$work/moved/bin/$tool" --help >/dev/null
 done
-test -s "$work/moved/share/doc/ringkernel/LICENSE.uPlot"
+for file in LICENSE LICENSE.uPlot THIRD_PARTY.md; do
+  test -s "$work/moved/share/doc/ringkernel/$file"
+done
+flatc --cpp -o "$work" "$work/moved/share/ringkernel/schemas/message.fbs"
+
+echo "== nothing of FlatBuffers' own names, which a user's program may have, too"
+if nm -C "$(find "$work/moved" -name libringkernel_cpp.a)" | grep '[^_]flatbuffers::' | head; then
+  exit 1
+fi
 
 echo "== find_package"
 "$CMAKE" -S "$consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" \
@@ -31,6 +39,11 @@ echo "== find_package"
 "$CMAKE" --build "$work/build"
 "$work/build/consumer"
 "$work/build/c_consumer"
+
+echo "== as a subproject"
+"$CMAKE" -S "$consumer/../subproject" -B "$work/subproject" \
+  -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
+  ${BOOST_INCLUDE:+-DRINGKERNEL_BOOST_INCLUDE="$BOOST_INCLUDE"} >"$work/log"
 
 echo "== pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name ringkernel.pc)")

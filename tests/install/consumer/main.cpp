@@ -1,6 +1,7 @@
 // What a user of an installed copy writes: a call on the best device there is, and on the host.
 #include <algorithm>
 #include <array>
+#include <boost/asio/io_context.hpp>
 #include <cstdio>
 
 #include "ringkernel/backend_abi.h"
@@ -8,6 +9,9 @@
 
 #if defined(FLATBUFFERS_VERSION_MAJOR) || defined(CL_SUCCESS)
 #error "the public headers include what only the library is built with"
+#endif
+#if defined(BOOST_ASIO_NO_DEPRECATED)
+#error "what a user takes of Asio is the user's affair"
 #endif
 
 namespace rk = ringkernel;
