@@ -4,18 +4,9 @@
 #include <utility>
 
 #include "bridge/channel.hpp"
+#include "foundation/memory_error.hpp"
 
 namespace ringkernel::bridge {
-namespace {
-
-/// The text, if there is memory for it.
-Error error_of(Errc code, std::string_view detail) noexcept {
-  Error error(make_error_code(code));
-  (void)with_memory([&] { error.detail = detail; });
-  return error;
-}
-
-}  // namespace
 
 std::size_t Channel::do_chores(std::uint64_t now_ns) noexcept {
   std::size_t work = 0;

@@ -70,6 +70,8 @@ void Late::remove(const Nudge& bridge) noexcept {
     const std::lock_guard lock(list().mutex);
     if (std::erase(list().bridges, &bridge) == 0) return;
     is_last = list().bridges.empty();
+    if (list().first != nullptr)  // which this one may have put back after the others had looked
+      for (Nudge* const other : list().bridges) other->nudge();
   }
   for (int i = 0; is_last && is_any() && i < last_tries; ++i)
     if (try_all() == 0) std::this_thread::sleep_for(pause);

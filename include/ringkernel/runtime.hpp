@@ -252,8 +252,8 @@ class RuntimeBuilder {
     return *this;
   }
   /// This one of the devices that fit the target: GPUs, best backend first, then the native
-  /// backend's, then other ways to use a processor. Without it $RINGKERNEL_DEVICE or, if that is
-  /// empty, the first that opens.
+  /// backend's, then other ways to use a processor. Without it the first that opens, or where
+  /// `backend` names none, either, that of $RINGKERNEL_DEVICE.
   RuntimeBuilder& device(std::uint32_t index) noexcept {
     device_ = index;
     return *this;

@@ -27,7 +27,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/schemas/tensor.fbs ${PROJECT_SOURCE_DIR}/sch
         DESTINATION ${CMAKE_INSTALL_DATADIR}/ringkernel/schemas)
 
 # The libraries hold code of others, the live page's uPlot among it.
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD_PARTY.md
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/docs/THIRD_PARTY.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/http/page/uplot-1.6.32/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <new>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -37,6 +38,14 @@ bool with_memory(Body&& body) noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+/// With the text, if there is memory for it: an error that says what has to be done must not become
+/// another one.
+[[nodiscard]] inline Error error_of(Errc code, std::string_view detail) noexcept {
+  Error error(make_error_code(code));
+  (void)with_memory([&] { error.detail = detail; });
+  return error;
 }
 
 }  // namespace ringkernel

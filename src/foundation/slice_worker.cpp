@@ -1,6 +1,8 @@
 #include "foundation/slice_worker.hpp"
 
 #include <chrono>
+#include <new>
+#include <system_error>
 
 namespace ringkernel {
 
@@ -24,7 +26,12 @@ void SliceWorker::note_attended() noexcept {
 
 void SliceWorker::start() {
   const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
+  if (thread_.joinable()) return;
+  try {
+    thread_ = std::thread([this] { thread_main(); });
+  } catch (const std::system_error&) {  // for whoever asks it is the same: perhaps later
+    throw std::bad_alloc();
+  }
 }
 
 void SliceWorker::launch(std::uint32_t slice) {

@@ -155,6 +155,7 @@ void MindState::pump_and_tell(Lock& lock) noexcept {
   pump(lock, told);
   if (told.empty()) return;
   tell(lock, told);
+  told.clear();  // what users gave goes without the lock
   lock.lock();
 }
 
@@ -179,8 +180,12 @@ void MindState::put_in_order(Ticket ready) noexcept {
 }
 
 void MindState::pump(Lock& lock, Told& told) noexcept {
-  for (Queue& queue : queues_)
-    if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue, told);
+  std::size_t ended = 0;
+  do {  // what could not be handed out has ended, and may have put another one in order
+    ended = told.size();
+    for (Queue& queue : queues_)
+      if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue, told);
+  } while (told.size() != ended);
 }
 
 void MindState::pump_queue(Lock& lock, Queue& queue, Told& told) noexcept {

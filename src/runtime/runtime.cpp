@@ -147,7 +147,8 @@ struct Choice {
 };
 
 Result<Choice> completed(Choice choice) {
-  if (!choice.backend.empty()) choice.text += ", backend '" + choice.backend + "'";
+  const bool is_named = !choice.backend.empty();  // by the program, and a device would be another's
+  if (is_named) choice.text += ", backend '" + choice.backend + "'";
   const char* const backend = std::getenv("RINGKERNEL_BACKEND");
   if (choice.backend.empty() && backend != nullptr && *backend != '\0') {
     choice.backend = backend;
@@ -155,7 +156,7 @@ Result<Choice> completed(Choice choice) {
   }
   if (choice.device) choice.text += ", device " + std::to_string(*choice.device);
   const char* const variable = std::getenv("RINGKERNEL_DEVICE");
-  if (!choice.device && variable != nullptr && *variable != '\0') {
+  if (!choice.device && !is_named && variable != nullptr && *variable != '\0') {
     const std::string_view number = variable;
     std::uint32_t device = 0;
     const auto read = std::from_chars(number.data(), number.data() + number.size(), device);
@@ -244,7 +245,9 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
     Result<backend::Device> device = candidate.backend.open(candidate.index, device_options);
     if (!device) {
       const std::string text = device.error().text();
-      if (!(device.error() == Errc::backend_unavailable)) return std::move(device).error();
+      const bool is_asked_for = choice.device || !choice.backend.empty();
+      if (is_asked_for && !(device.error() == Errc::backend_unavailable))
+        return std::move(device).error();
       why += "; " + std::string(candidate.backend.name()) + ": '" + candidate.description.name +
              "': " + text;
       continue;

@@ -408,7 +408,9 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   bridge::Executor& executor = found->second->executor();
   // Another error is that of a slice which has ended: only one that has not may touch the arena.
   Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));
-  if (!stopped && stopped.error() == Errc::execution_timeout) return stopped;
+  if (!stopped &&
+      (stopped.error() == Errc::execution_timeout || stopped.error() == Errc::allocation_failure))
+    return stopped;
   bridge_.remove(executor);
   found->second->add_to(ended_programs_);
   programs_.erase(found);

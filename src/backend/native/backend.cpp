@@ -17,6 +17,7 @@
 #include "backend/native/native.hpp"
 #include "backend/native/programs.hpp"
 #include "foundation/align.hpp"
+#include "foundation/memory_error.hpp"
 #include "foundation/slice_worker.hpp"
 #include "kernels/rk_workspace.h"
 #include "ringkernel/backend_abi.h"
@@ -225,7 +226,7 @@ int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, u
 int32_t copies_wait(rk_device* device, uint64_t ticket, uint64_t timeout_ns) {
   if (self(device)->copies && self(device)->copies->wait(ticket, timeout_ns)) return 0;
   return backend::guarded([]() -> Result<void> {
-    return Error(Errc::execution_timeout, "copies have not ended in time");
+    return error_of(Errc::execution_timeout, "copies have not ended in time");
   });
 }
 
@@ -264,7 +265,7 @@ int32_t slice_run(rk_executor* executor, uint32_t slice) {
 int32_t slice_wait(rk_executor* executor, uint64_t timeout_ns) {
   if (self(executor)->wait(timeout_ns)) return 0;
   return backend::guarded([]() -> Result<void> {
-    return Error(Errc::execution_timeout, "a slice did not return in time");
+    return error_of(Errc::execution_timeout, "a slice did not return in time");
   });
 }
 

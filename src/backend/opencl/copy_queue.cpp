@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "foundation/memory_error.hpp"
+
 namespace ringkernel::opencl {
 
 namespace {
@@ -127,7 +129,7 @@ Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds time
   };
   if (bell_ ? sleep_until(has_ended, *bell_, timeout) : ask_until(has_ended, timeout))
     return result;
-  return Error(Errc::execution_timeout, "copies have not ended in time");
+  return error_of(Errc::execution_timeout, "copies have not ended in time");
 }
 
 Result<void> CopyQueue::reap_locked() {

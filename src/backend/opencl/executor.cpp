@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "backend/opencl/copy_queue.hpp"
+#include "foundation/memory_error.hpp"
 #include "kernels/rk_workspace.h"
 
 namespace ringkernel::opencl {
@@ -132,7 +133,8 @@ void Executor::run_slice(uint32_t slice) {
 Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
   using namespace std::chrono_literals;
   if (worker_) {
-    if (!worker_->wait(timeout)) return Error(Errc::execution_timeout, "a slice has not returned");
+    if (!worker_->wait(timeout))
+      return error_of(Errc::execution_timeout, "a slice has not returned");
     return failure();
   }
   // OpenCL has no timed wait, so the events are asked: closely at first, then at leisure.
@@ -145,7 +147,7 @@ Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
       if (running_.empty()) return failure();
     }
     const auto waited = std::chrono::steady_clock::now() - begin;
-    if (waited >= timeout) return Error(Errc::execution_timeout, "a slice has not returned");
+    if (waited >= timeout) return error_of(Errc::execution_timeout, "a slice has not returned");
     if (waited < patience)
       std::this_thread::yield();
     else

@@ -117,7 +117,11 @@ Outcome async_receive_waits(World& world) {
 Outcome next_event(World& world) {
   Waiter waiter;
   world.events.async_next(waiter.token());
-  (void)world.kernel.deactivate();
+  // Two changes: without memory for one it is only counted.
+  const Result<void> first = world.kernel.deactivate();
+  const Result<void> second = world.kernel.activate();
+  if (!first) return world.of(first);
+  if (!second) return world.of(second);
   return world.of(waiter);
 }
 Outcome subscribe(World& world) {
