@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 TOP_LEVEL = set("""
     CMakeLists.txt include src kernels schemas bridge tests bench examples docs
-    README.md CHANGELOG.md CONTRIBUTING.md LICENSE CMakePresets.json .clang-format .clang-tidy .editorconfig .gitignore .ci rk
+    README.md CHANGELOG.md CONTRIBUTING.md LICENSE CMakePresets.json
+    .clang-format .clang-tidy .editorconfig .gitignore .ci rk
 """.split())
 NOT_OURS = {".git", "build", "__pycache__", "uplot-1.6.32"}
 COLUMNS_MAX = 100
