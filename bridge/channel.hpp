@@ -413,7 +413,7 @@ Result<std::size_t> Channel::submit_batch(std::size_t count, Describe&& describe
         if (!envelope) return envelope.error();
         return claim_record(**envelope);
       });
-      if (!header) result = std::move(header).error();
+      if (!header) result = header.error();
       if (!header || *header == nullptr) break;
       const Stamp now = stamp(sampler, now_ns);
       const MessageId id = pending_.arm(slots[accepted], Receiver::mailbox,

@@ -72,7 +72,8 @@ void EventQueue::miss() noexcept {
 
 void EventQueue::close() noexcept {
   const std::lock_guard lock(mutex_);
-  for (auto& [key, kind] : kinds_) {
+  for (auto& entry : kinds_) {
+    Kind& kind = entry.second;
     if (kind.left_out == 0) continue;
     kind.last.left_out = kind.left_out - 1;
     if (!with_memory([&] { put(std::move(kind.last)); })) ++missed_;

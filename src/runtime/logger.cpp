@@ -84,7 +84,7 @@ asio::awaitable<void> Logger::follow_events() {
     }
     if (!has_memory) std::this_thread::sleep_for(pause_without_memory);
   }
-  for (auto& [key, kind] : kinds_) (void)with_memory([&] { tell_last(kind); });
+  for (auto& entry : kinds_) (void)with_memory([&] { tell_last(entry.second); });
   tell_of_runtime(LogLevel::info, "shut down");
 }
 
@@ -98,8 +98,9 @@ asio::awaitable<void> Logger::tell_left_out() {
     }
     if (ended_) break;
     const auto now = steady_clock::now();
-    for (auto& [key, kind] : kinds_)
-      if (now - kind.told >= log_repeat_period) (void)with_memory([&] { tell_last(kind); });
+    for (auto& entry : kinds_)
+      if (now - entry.second.told >= log_repeat_period)
+        (void)with_memory([&] { tell_last(entry.second); });
     // What was told long ago is no repetition any more.
     std::erase_if(kinds_, [&](const auto& entry) {
       return entry.second.left_out == 0 && now - entry.second.told >= log_repeat_period;

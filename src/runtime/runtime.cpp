@@ -206,11 +206,12 @@ std::vector<Candidate> find_candidates(BackendTarget target,
         why += "; " + name + ": '" + description->name + "' is another kind of device";
     }
   }
-  const auto processors = std::ranges::stable_partition(candidates, [](const Candidate& candidate) {
-    return candidate.description.kind != RK_DEVICE_KIND_CPU;
+  const auto processors = std::stable_partition(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& candidate) { return candidate.description.kind != RK_DEVICE_KIND_CPU; });
+  std::stable_sort(candidates.begin(), processors, [](const Candidate& a, const Candidate& b) {
+    return a.backend.score() > b.backend.score();
   });
-  std::ranges::stable_sort(candidates.begin(), processors.begin(), std::ranges::greater(),
-                           [](const Candidate& candidate) { return candidate.backend.score(); });
   return candidates;
 }
 

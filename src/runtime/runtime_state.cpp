@@ -455,8 +455,8 @@ Result<void> RuntimeState::shutdown() noexcept {
   const std::lock_guard lock(programs_mutex_);
   const auto timeout_ns = bounded_ns(options_.termination_timeout);
   bool returned = true;
-  for (const auto& [name, program] : programs_) {
-    Result<void> stopped = or_no_memory([&] { return program->executor().stop(timeout_ns); });
+  for (const auto& entry : programs_) {
+    Result<void> stopped = or_no_memory([&] { return entry.second->executor().stop(timeout_ns); });
     if (stopped) continue;
     result = std::move(stopped);
     returned = false;
