@@ -216,11 +216,10 @@ void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
   if (work_groups_ != 1) atomic(host_->yield_slice).store(slice - 1, std::memory_order_relaxed);
   Result<void> result = or_no_memory([&] { return port_.launch(slice); });
   // Nothing was launched. Memory that lacked for a moment must not end the executor for good.
-  if (!result && result.error().code == make_error_code(Errc::allocation_failure))
-    result = or_no_memory([&] { return port_.launch(slice); });
+  const auto lacks_memory = [&] { return !result && result.error() == Errc::allocation_failure; };
+  if (lacks_memory()) result = or_no_memory([&] { return port_.launch(slice); });
   // A thread that could not be started: this one does its work, as it would where it may choose.
-  if (!result && result.error() == Errc::allocation_failure && how == Wake::launch &&
-      port_.runs_on_caller())
+  if (lacks_memory() && how == Wake::launch && port_.runs_on_caller())
     return start_slice(slice, Wake::run_on_caller);
   if (!result) fail(std::move(result).error());
 }

@@ -76,12 +76,11 @@ class Handles {
     const auto wanted = [&](const auto& entry) {
       return !entry.second.mark.is_foreign() && which(*entry.second.object);
     };
-    for (bool is_any = true; is_any;) {  // one at a time: it needs no memory
-      std::shared_ptr<Object> removed;   // goes after the lock
+    for (;;) {                          // one at a time: it needs no memory
+      std::shared_ptr<Object> removed;  // goes after the lock
       const std::lock_guard lock(mutex_);
       const auto found = std::ranges::find_if(objects_, wanted);
-      is_any = found != objects_.end();
-      if (!is_any) break;
+      if (found == objects_.end()) return;
       removed = std::move(found->second.object);
       objects_.erase(found);
     }

@@ -2,17 +2,9 @@
 
 #include <algorithm>
 
+#include "foundation/reserve.hpp"
+
 namespace ringkernel::mind {
-namespace {
-
-/// Room for one more than there are, or than `count`.
-template <class Item>
-void reserve_one(std::vector<Item>& items, std::size_t count = 0) {
-  const std::size_t wanted = std::max(items.size(), count) + 1;
-  if (wanted > items.capacity()) items.reserve(std::max(wanted, 2 * items.capacity()));
-}
-
-}  // namespace
 
 std::vector<Ticket> Schedule::users(TensorId tensor, bool for_write) const {
   std::vector<Ticket> ops;
@@ -49,11 +41,16 @@ Ticket Schedule::add(const Access& access, std::optional<std::uint32_t> queue) {
                       .reads = {access.reads.begin(), access.reads.end()},
                       .writes = access.writes};
   // What needs memory comes first. A tensor without users, which may be left, is as good as none.
-  for (const Ticket before : depends_on) reserve_one(ops_.at(before).followers);
-  for (const TensorId tensor : access.reads)
-    reserve_one(users_[tensor].readers, users_[tensor].readers.size() + access.reads.size());
+  for (const Ticket before : depends_on) {
+    std::vector<Follower>& followers = ops_.at(before).followers;
+    reserve_growing(followers, followers.size() + 1);
+  }
+  for (const TensorId tensor : access.reads) {
+    std::vector<Ticket>& readers = users_[tensor].readers;
+    reserve_growing(readers, readers.size() + access.reads.size());
+  }
   Users* const written = access.writes ? &users_[*access.writes] : nullptr;
-  reserve_one(ending_, ops_.size());
+  reserve_growing(ending_, ops_.size() + 1);
   Scheduled& added = ops_.emplace(op, std::move(scheduled)).first->second;
   ++next_;
   for (const Ticket before : depends_on) {

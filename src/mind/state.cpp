@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "foundation/memory_error.hpp"
+#include "foundation/reserve.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 
@@ -25,16 +26,7 @@ bool may_have_written(const Error& error) {
 }
 
 Error closed_error() noexcept {
-  Error error(make_error_code(Errc::runtime_closed));
-  (void)with_memory([&] { error.detail = "the MIND runtime was closed"; });
-  return error;
-}
-
-/// Room for as many more as `count`.
-template <class Item>
-void reserve_more(std::vector<Item>& items, std::size_t count) {
-  const std::size_t wanted = items.size() + count;
-  if (wanted > items.capacity()) items.reserve(std::max(wanted, 2 * items.capacity()));
+  return error_of(Errc::runtime_closed, "the MIND runtime was closed");
 }
 
 }  // namespace
@@ -88,8 +80,8 @@ MindState::Ticket MindState::give(MindCall call, Done done) {
   mind::Schedule::Access access{std::span(reads).first(call.request.input_count), std::nullopt};
   if (call.request.output != 0) access.writes = call.request.output;
   // What its end will need is taken before it counts as given.
-  reserve_more(ready_, ops_.size() + 1);
-  reserve_more(doubtful_, ops_.size() + 1);
+  reserve_growing(ready_, ops_.size() + 1);
+  reserve_growing(doubtful_, doubtful_.size() + ops_.size() + 1);
   const Ticket ticket = schedule_.next();
   const std::optional<std::uint32_t> queue = call.options.queue;
   const auto place =
@@ -237,16 +229,13 @@ void MindState::end(Lock& lock, Ticket ticket, Result<void> result) noexcept {
 
 Error MindState::noted(const Given& op, Error error, bool& doubtful) noexcept {
   doubtful = op.handed_out && may_have_written(error);
+  const bool is_late = doubtful && error == Errc::deadline_exceeded;
+  if (is_late) error.code = make_error_code(Errc::execution_timeout);
   (void)with_memory([&] {
     const std::string what = mind::describe(op.call.request);
-    if (doubtful && error == Errc::deadline_exceeded) {
-      error.code = make_error_code(Errc::execution_timeout);
-      error.detail = what + ": no answer within its timeout";
-    }
+    if (is_late) error.detail = what + ": no answer within its timeout";
     if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
   });
-  if (doubtful && error == Errc::deadline_exceeded)
-    error.code = make_error_code(Errc::execution_timeout);
   if (op.asynchronous && !first_error_) first_error_ = error;
   return error;
 }

@@ -436,9 +436,8 @@ Result<void> RuntimeState::shutdown() noexcept {
       first = next->second;
     }
   }
-  Error reason(make_error_code(Errc::runtime_closed));
-  (void)with_memory([&] { reason.detail = "the runtime was shut down"; });
-  Result<void> result = terminate_all(std::move(first), reason);
+  Result<void> result =
+      terminate_all(std::move(first), error_of(Errc::runtime_closed, "the runtime was shut down"));
   functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();

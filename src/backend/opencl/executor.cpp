@@ -6,6 +6,7 @@
 
 #include "backend/opencl/copy_queue.hpp"
 #include "foundation/memory_error.hpp"
+#include "foundation/reserve.hpp"
 #include "kernels/rk_workspace.h"
 
 namespace ringkernel::opencl {
@@ -109,7 +110,7 @@ Result<void> Executor::launch(uint32_t slice) {
     return Error(Errc::busy, "another program has not left yet");
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, slice));
   const auto alone = lock_queue();
-  if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size());
+  reserve_growing(running_, running_.size() + 1);
   RK_TRY(event, enqueue_groups(queue(), kernel_.get(), work_groups_));
   running_.push_back(std::move(event));  // it has room: a slice that nobody knew of would be worse
   return flush(queue());

@@ -98,7 +98,7 @@ struct Case {
   bool may_throw = false;
   /// The runtime is closed, and the next round begins with a new one.
   bool closes = false;
-  /// In every run each allocation of it, on the native backend.
+  /// In every run each allocation of it; on OpenCL not if `closes`, which takes long there.
   bool in_full = false;
 };
 

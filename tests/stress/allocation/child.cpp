@@ -86,7 +86,7 @@ int main(int count, char** arguments) {
   using namespace ringkernel::test::allocation;
   if (count == 2 && std::strcmp(arguments[1], "--list") == 0) {
     for (const Case* const one : all_cases())
-      std::printf("%c%s\n", one->in_full ? '*' : ' ', one->name);
+      std::printf("%c%s\n", !one->in_full ? ' ' : one->closes ? 'n' : '*', one->name);
     return 0;
   }
   if (count != 6) return 2;

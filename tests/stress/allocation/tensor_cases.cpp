@@ -1,5 +1,6 @@
 // Resident tensors, graphs, and the MIND runtime.
 #include <array>
+#include <boost/asio/detached.hpp>
 #include <utility>
 
 #include "stress/allocation/cases.hpp"
@@ -119,6 +120,14 @@ Outcome mind_chain(World& world) {
   if (outcome != Outcome::success) return outcome;
   return world.of(second ? all : second);
 }
+/// Each behind the one before it, and on the other queue: one that cannot be handed out lets the
+/// next one go.
+Outcome mind_queues(World& world) {
+  for (const std::uint32_t queue : {0u, 1u, 0u})
+    world.mind->run_op_async("add", {world.tensor, world.tensor}, world.tensor, {.queue = queue},
+                             boost::asio::detached);
+  return world.of(world.mind->synchronize());
+}
 Outcome mind_close(World& world) {
   world.mind.reset();
   return Outcome::success;
@@ -144,6 +153,7 @@ constexpr Case cases[] = {
     {"run_op", mind, mind_op, Scope::process},
     {"run_op_async", mind, mind_op_async, Scope::process, true},
     {"run_op behind run_op_async", mind, mind_chain, Scope::process, true},
+    {"run_op_async, in turn on two queues", mind, mind_queues, Scope::process, true, false, true},
     {"~MindRuntime", mind, mind_close, Scope::process, false, true},
 };
 

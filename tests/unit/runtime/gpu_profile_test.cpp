@@ -36,6 +36,7 @@ class GpuProfile : public OnEachBackend {
     const rk_device_state state = device.state().value();
     runtime = std::make_shared<detail::RuntimeState>(options, GetParam(), description,
                                                      std::move(device), state);
+    runtime->start(nullptr);
     kernel = Kernel(runtime->launch("ops", {.auto_activate = true}).value());
   }
   void TearDown() override {
