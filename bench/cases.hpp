@@ -23,7 +23,10 @@ struct Case {
 
 // ringkernel_cases.cpp: ours, by the public API.
 Measurement call_add16();
+Measurement prepared_add16();
 Measurement native_call_add16();
+Measurement native_call_block();
+Measurement native_prepared_block();
 Measurement echo64_pipelined();
 Measurement vadd1k_pipelined();
 Measurement echo64k();

@@ -58,8 +58,8 @@ struct Addition {
     sum[0] = a[0] + b[0];
   }
   /// Cheap, because a pipeline's figure contains it.
-  void check(const rk::Reply& reply) const {
-    const auto got = reply.floats();
+  void check(const rk::Reply& reply) const { check(reply.floats()); }
+  void check(std::span<const float> got) const {
     require(got.size() == count, "the reply has the wrong size");
     require(std::memcmp(got.data(), sum.data(), sizeof(sum)) == 0, "wrong sum");
   }
@@ -76,6 +76,40 @@ Measurement time_calls(rk::Kernel kernel) {
     require(reply.has_value(), "the call failed");
     latencies.add(watch.us());
     operands.check(*reply);
+  }
+  return latencies.result();
+}
+
+/// The same with a request that was prepared.
+Measurement time_prepared_calls(rk::Kernel kernel) {
+  Addition<16> operands;
+  rk::PreparedCall add = kernel.prepare(rk::ops::add(operands.a, operands.b)).value();
+  Latencies latencies;
+  while (latencies.more()) {
+    operands.vary();
+    const Stopwatch watch;
+    const rk::Result<rk::ResultView> sum = add.call({operands.a, operands.b});
+    require(sum.has_value(), "the call failed");
+    latencies.add(watch.us());
+    operands.check(sum->elements<float>());
+  }
+  return latencies.result();
+}
+
+/// Nanoseconds of one call in a block of them, the change of an operand and the look at the sum
+/// included: the clock would be a fifth of what is measured. `call(operands)` makes one.
+template <class Call>
+Measurement time_blocks(Call&& call) {
+  constexpr int calls = 100;
+  Addition<16> operands;
+  Latencies latencies;
+  while (latencies.more()) {
+    const Stopwatch watch;
+    for (int i = 0; i < calls; ++i) {
+      operands.vary();
+      call(operands);
+    }
+    latencies.add(watch.us() * 1000 / calls);
   }
   return latencies.result();
 }
@@ -111,6 +145,29 @@ Measurement pipeline(std::vector<rk::Kernel>& kernels, std::size_t window, Send 
 Measurement call_add16() {
   rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::low_latency());
   return time_calls(launch_active(runtime, "adder", rk::KernelOptions::low_latency()));
+}
+
+Measurement prepared_add16() {
+  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::low_latency());
+  return time_prepared_calls(launch_active(runtime, "adder", rk::KernelOptions::low_latency()));
+}
+
+Measurement native_call_block() {
+  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::low_latency(), "native");
+  rk::Kernel kernel = launch_active(runtime, "adder", rk::KernelOptions::low_latency());
+  return time_blocks([&](const Addition<16>& operands) {
+    operands.check(kernel.call(rk::ops::add(operands.a, operands.b)).value());
+  });
+}
+
+Measurement native_prepared_block() {
+  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::low_latency(), "native");
+  rk::Kernel kernel = launch_active(runtime, "adder", rk::KernelOptions::low_latency());
+  const Addition<16> kind;
+  rk::PreparedCall add = kernel.prepare(rk::ops::add(kind.a, kind.b)).value();
+  return time_blocks([&](const Addition<16>& operands) {
+    operands.check(add.call({operands.a, operands.b}).value().elements<float>());
+  });
 }
 
 Measurement native_call_add16() {

@@ -357,7 +357,8 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
       bucket = &queue_[envelope.priority];  // nothing throws behind it
     }
     const Stamp now = stamp(sampler_, coarse_ns(), envelope.waits_since_ns);
-    id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now);
+    id = pending_.acquire(receiver, envelope.deadline_ns, completion, envelope.assisted, now,
+                          envelope.reply_place);
     if (!id) {
       if (header != nullptr) producer_.abort();
     } else if (header != nullptr) {

@@ -98,10 +98,11 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexce
     outcome.fault_detail = header.fault_detail;
   } else if (sizeof header + header.payload_bytes > header.length) {
     outcome.error = make_error_code(Errc::bad_record);
-  } else {
-    outcome.payload = MessageBuffer::try_make(header.payload_bytes);
-    std::copy_n(reinterpret_cast<const std::byte*>(&header + 1), outcome.payload.size(),
-                outcome.payload.data());
+  } else if (const std::span reply(reinterpret_cast<const std::byte*>(&header + 1),
+                                   header.payload_bytes);
+             slot->reply_place == nullptr || !slot->reply_place->take(reply)) {
+    outcome.payload = MessageBuffer::try_make(reply.size());
+    std::copy_n(reply.data(), outcome.payload.size(), outcome.payload.data());
     if (outcome.payload.size() != header.payload_bytes) [[unlikely]]
       outcome.error = make_error_code(Errc::allocation_failure);
   }

@@ -16,6 +16,8 @@
 
 namespace ringkernel::bridge {
 
+struct ReplyPlace;  // pending.hpp
+
 /// The numbers of a record header, and how the message wants to be treated on the host.
 struct Envelope {
   std::uint32_t payload_bytes = 0;
@@ -30,6 +32,7 @@ struct Envelope {
   /// What must stay in place until the device is done with the message; may be null. The channel's
   /// from the moment that the payload is written, or given to `submit_later`.
   Hold* hold = nullptr;
+  ReplyPlace* reply_place = nullptr;  ///< Receiver::waiter, who has it until `wait` returns
 
   void release_hold() const noexcept {
     if (hold != nullptr) hold->release();

@@ -12,15 +12,19 @@
 ///
 /// Threading: any thread; each function says what it needs.
 /// Memory ordering: `word` carries the slot: every transition that hands data over is acq_rel.
-/// Ownership: the table owns the slots; a `Completion` is borrowed until it is called.
+/// Ownership: the table owns the slots; a `Completion` is borrowed until it is called, a
+/// `ReplyPlace` until the outcome is there.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <semaphore>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +43,31 @@ struct Outcome {
   std::string detail;  ///< says more about `error`; may be empty
   std::uint64_t fault_detail = 0;
   MessageBuffer payload;
+};
+
+/// Where a waiter wants a reply of which it knows all but the data: instead of a payload.
+struct ReplyPlace {
+  /// Some of the data, `offset` bytes from its beginning.
+  struct Part {
+    std::uint64_t offset = 0;
+    void* to = nullptr;
+    std::uint64_t bytes = 0;
+  };
+
+  std::span<const std::byte> prefix;  ///< what such a reply begins with
+  std::uint64_t reply_bytes = 0;      ///< prefix and data
+  std::span<const Part> parts;
+  bool is_taken = false;  ///< the reply came, and its data are where they belong
+
+  /// False: this is another reply.
+  bool take(std::span<const std::byte> reply) noexcept {
+    is_taken =
+        reply.size() == reply_bytes && std::memcmp(reply.data(), prefix.data(), prefix.size()) == 0;
+    if (!is_taken) return false;
+    for (const Part& part : parts)
+      std::memcpy(part.to, reply.data() + prefix.size() + part.offset, part.bytes);
+    return true;
+  }
 };
 
 /// Somebody who waits for an outcome without a thread. Called exactly once, from any thread,
@@ -74,6 +103,7 @@ struct alignas(64) Slot {
   std::uint64_t replied_ns = 0;  // its reply was found; 0: its times are not taken
   std::uint32_t next_free = 0;   // while it is free
   Completion* completion = nullptr;
+  ReplyPlace* reply_place = nullptr;     // the waiter's; null: a payload of the outcome
   std::atomic<std::uint64_t> number{0};  // of the message, counted as they are accepted
   std::binary_semaphore wake_up{0};
   Outcome outcome;
@@ -91,15 +121,15 @@ class Pending {
   /// a time (the channel's send lock).
   [[nodiscard]] std::optional<MessageId> acquire(Receiver receiver, std::uint64_t deadline_ns,
                                                  Completion* completion, bool assisted = false,
-                                                 Stamp stamp = {});
+                                                 Stamp stamp = {}, ReplyPlace* place = nullptr);
 
   /// The two halves of `acquire`, for a batch that first takes its slots and then fills them: the
   /// index of a slot that is the caller's, and the message's id in it. An unused index is given
   /// back. All three one thread at a time, as `acquire`.
   [[nodiscard]] std::optional<std::uint32_t> take_index();
   [[nodiscard]] MessageId arm(std::uint32_t index, Receiver receiver, std::uint64_t deadline_ns,
-                              Completion* completion, bool assisted = false,
-                              Stamp stamp = {}) noexcept;
+                              Completion* completion, bool assisted = false, Stamp stamp = {},
+                              ReplyPlace* place = nullptr) noexcept;
   void give_back(std::uint32_t index) noexcept { give_back(index, index); }
 
   /// Whether `acquire` would find a slot; holds until the next `acquire`.
@@ -195,11 +225,11 @@ class Pending {
 // What every message passes through: inline, because each does hardly more than a function call.
 
 inline std::optional<MessageId> Pending::acquire(Receiver receiver, std::uint64_t deadline_ns,
-                                                 Completion* completion, bool assisted,
-                                                 Stamp stamp) {
+                                                 Completion* completion, bool assisted, Stamp stamp,
+                                                 ReplyPlace* place) {
   const auto index = take_index();
   if (!index) return std::nullopt;
-  return arm(*index, receiver, deadline_ns, completion, assisted, stamp);
+  return arm(*index, receiver, deadline_ns, completion, assisted, stamp, place);
 }
 
 inline std::optional<std::uint32_t> Pending::take_index() {
@@ -216,7 +246,8 @@ inline std::optional<std::uint32_t> Pending::take_index() {
 }
 
 inline MessageId Pending::arm(std::uint32_t index, Receiver receiver, std::uint64_t deadline_ns,
-                              Completion* completion, bool assisted, Stamp stamp) noexcept {
+                              Completion* completion, bool assisted, Stamp stamp,
+                              ReplyPlace* place) noexcept {
   Slot& slot = slots_[index];
   slot.receiver.store(receiver, std::memory_order_relaxed);  // published by the word below
   slot.deadline_ns.store(deadline_ns, std::memory_order_relaxed);
@@ -226,6 +257,7 @@ inline MessageId Pending::arm(std::uint32_t index, Receiver receiver, std::uint6
   slot.number.store(++armed_, std::memory_order_relaxed);
   slot.replied_ns = 0;
   slot.completion = completion;
+  slot.reply_place = place;
   const std::uint64_t generation = (slot.word.load(std::memory_order_relaxed) >> 8) + 1;
   // release: the slot's fields; pairs with the acquire in claim and for_each_armed
   slot.word.store(generation << 8 | armed_phase, std::memory_order_release);

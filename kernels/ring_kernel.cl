@@ -377,7 +377,6 @@ RK_INLINE rk_u32 rk_slice_verdict(RK_LOCAL const rk_slice* slice, rk_u32 worked)
 RK_INLINE void rk_slice_heartbeat(RK_LOCAL const rk_slice* slice) {
   rk_store_relaxed_u64(&slice->device->polls, slice->polls);
   rk_store_relaxed_u64(&slice->device->records, slice->records);
-  rk_idle_tell_core(slice->device);
 }
 
 /// Publishes "parked", then looks at the doorbells once more behind a full fence: a host that rang
@@ -426,7 +425,9 @@ RK_INLINE void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 are
     }
     if (!worked) rk_idle_turn(&slice->idle, slice->host, slice->device);
     rk_slice_poll(slice);
-    if ((++slice->polls & (RK_HEARTBEAT_POLLS - 1)) == 0) rk_slice_heartbeat(slice);
+    if ((++slice->polls & (RK_HEARTBEAT_POLLS - 1)) != 0) continue;
+    rk_slice_heartbeat(slice);
+    rk_idle_tell_core(slice->device);
   }
 }
 

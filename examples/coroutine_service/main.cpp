@@ -31,14 +31,20 @@ struct Tally {
   bool gave_up = false;
 };
 
-/// One client: each request is two calls, the second on the first one's reply.
+/// Two calls, the second on the first one's reply; or why not, with the text that `call` gives.
+asio::awaitable<rk::Result<float>> sum_of_squares(rk::Kernel kernel, rk::TensorView x) {
+  const auto result = rk::as_result(asio::use_awaitable);
+  RK_CO_TRY(squares, co_await kernel.async_call(rk::ops::mul(x, x), result));
+  RK_CO_TRY(sum, co_await kernel.async_call(rk::ops::sum_all(squares.tensor()), result));
+  co_return sum.floats()[0];
+}
+
+/// One client, whose error ends the service.
 asio::awaitable<void> client(rk::Kernel kernel, float number, Tally& tally) {
   for (int i = 0; i < requests_per_client; ++i) {
     const std::array x{number, number + 1.0f, static_cast<float>(i)};
-    const rk::Reply squares = co_await kernel.async_call(rk::ops::mul(x, x), asio::use_awaitable);
-    const rk::Reply sum =
-        co_await kernel.async_call(rk::ops::sum_all(squares.tensor()), asio::use_awaitable);
-    if (sum.floats()[0] == x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) ++tally.answers;
+    const float sum = (co_await sum_of_squares(kernel, x)).value();
+    if (sum == x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) ++tally.answers;
   }
 }
 

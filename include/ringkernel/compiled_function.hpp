@@ -29,6 +29,7 @@
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/options.hpp"
+#include "ringkernel/prepared_call.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel {
@@ -117,6 +118,10 @@ class CompiledFunction {
                                                const ExecuteOptions& options = {}) const {
     return execute(std::span(&input, 1), options);
   }
+
+  /// The same again and again, with the outputs in place; holds the function. It looks for no NaN.
+  /// Errors: runtime_closed.
+  [[nodiscard]] Result<PreparedCall> prepare() const;
 
   /// The same with a token. Signature: void(error_code, FunctionResult). The elements of the inputs
   /// are borrowed until initiated. Handlers and cancellation as those of Kernel::async_call; the

@@ -3,9 +3,9 @@
 /// Threading: distinct and shared objects safe; a handle is cheap to copy.
 /// Ownership: handles share the kernel's state; the runtime ends the kernel, not the last handle.
 /// After the runtime is gone every operation answers runtime_closed.
-/// Errors: `Result` for synchronous functions, `error_code` in completion signatures (the code of
-/// the same error, without its text). An op's own errors (E-codes) come before anything reaches a
-/// ring.
+/// Errors: `Result` for synchronous functions, `error_code` in completion signatures, where the
+/// token `as_result` gives the same `Result`, with its text. An op's own errors (E-codes) come
+/// before anything reaches a ring.
 ///
 /// Every `async_*` function calls its handler exactly once, on the handler's associated executor,
 /// never from within the initiating function, and supports total, partial and terminal cancellation
@@ -27,6 +27,7 @@
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/options.hpp"
+#include "ringkernel/prepared_call.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
 
@@ -101,6 +102,11 @@ class Kernel {
   [[nodiscard]] Result<Reply> call(Bytes message, std::chrono::nanoseconds timeout) {
     return call(message, SendOptions{.timeout = timeout});
   }
+
+  /// Checks, plans and lays out a request that will be made again and again, with the same shapes,
+  /// attributes and resident tensors; its operands' elements are not read.
+  /// Errors: those of `call` before anything reaches a ring.
+  [[nodiscard]] Result<PreparedCall> prepare(const Request& request);
 
   /// The same with a token. Completes when the reply is there or the message has ended otherwise.
   /// Signature: void(error_code, Reply). `content` is a Request or Bytes, borrowed until initiated.

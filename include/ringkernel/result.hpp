@@ -34,9 +34,23 @@ using Result = boost::system::result<T, Error>;
     return std::move(RK_TRY_CONCAT(rk_try_, __LINE__)).error(); \
   auto name = std::move(*RK_TRY_CONCAT(rk_try_, __LINE__))
 
+/// The same in a coroutine whose own result is a `Result`.
+#define RK_CO_TRY(name, ...)                                       \
+  auto RK_TRY_CONCAT(rk_try_, __LINE__) = (__VA_ARGS__);           \
+  if (!RK_TRY_CONCAT(rk_try_, __LINE__).has_value())               \
+    co_return std::move(RK_TRY_CONCAT(rk_try_, __LINE__)).error(); \
+  auto name = std::move(*RK_TRY_CONCAT(rk_try_, __LINE__))
+
 /// Returns the error of a `Result<void>`, or goes on.
 #define RK_TRY_VOID(...)                                                     \
   do {                                                                       \
     auto rk_try_result = (__VA_ARGS__);                                      \
     if (!rk_try_result.has_value()) return std::move(rk_try_result).error(); \
+  } while (false)
+
+/// The same in a coroutine.
+#define RK_CO_TRY_VOID(...)                                                     \
+  do {                                                                          \
+    auto rk_try_result = (__VA_ARGS__);                                         \
+    if (!rk_try_result.has_value()) co_return std::move(rk_try_result).error(); \
   } while (false)

@@ -1,6 +1,7 @@
 /// Everything a user of the library needs.
 #pragma once
 
+#include "ringkernel/as_result.hpp"
 #include "ringkernel/compiled_function.hpp"
 #include "ringkernel/events.hpp"
 #include "ringkernel/graph.hpp"
@@ -10,6 +11,7 @@
 #include "ringkernel/op.hpp"
 #include "ringkernel/ops.hpp"
 #include "ringkernel/options.hpp"
+#include "ringkernel/prepared_call.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/runtime.hpp"
 #include "ringkernel/telemetry.hpp"

@@ -4,20 +4,21 @@
 /// sum starts at +0 and takes one fma for each k, ascending; the element starts at +0 and takes one
 /// addition for each block, ascending. How rows and columns are tiled changes no bit.
 ///
-/// Several blocks of K are packed at a time. Of A some rows, which stay in the second cache. Of B a
-/// strip of a few vectors of columns, one block after the other, which stays in the nearest cache
-/// while the rows pass by; one row alone gains nothing from packing it. The elements of the strip
-/// are held beside them, line by line, and meet C only before the first and after the last of
-/// these blocks: rows of C lie far apart, and at powers of two share a few sets of the caches. All
-/// of it lies in the workspace. Nothing else points there, which `restrict` says at every step down
-/// to the tile: without it PoCL's code was slower by 4 %.
+/// Products that gain nothing from packing read their operands where they lie
+/// (ops/product_small.h). For the others several blocks of K are packed at a time. Of A some rows,
+/// which stay in the second cache. Of B a strip of a few vectors of columns, one block after the
+/// other, which stays in the nearest cache while the rows pass by. The elements of the strip are
+/// held beside them, line by line, and meet C only before the first and after the last of these
+/// blocks: rows of C lie far apart, and at powers of two share a few sets of the caches. All of it
+/// lies in the workspace. Nothing else points there, which `restrict` says at every step down to
+/// the tile: without it PoCL's code was slower by 4 %.
 #ifndef RINGKERNEL_OPS_PRODUCT_H
 #define RINGKERNEL_OPS_PRODUCT_H
 
 #include "ops/args.h"
+#include "ops/product_small.h"
 #include "ops/window.h"
 
-#define RK_BLOCK_DEPTH 128u
 #define RK_HELD_BLOCKS 4u
 #define RK_HELD_DEPTH (RK_HELD_BLOCKS * RK_BLOCK_DEPTH)
 #define RK_HELD_ROWS 192u
@@ -36,20 +37,6 @@ RK_STATIC_ASSERT((RK_A_PANELS_FLOATS + RK_B_PANEL_FLOATS + RK_TOTALS_FLOATS) * s
                      RK_WORKSPACE_BYTES,
                  "The panels do not fit into the workspace.");
 RK_STATIC_ASSERT(RK_WORKSPACE_BYTES % 64 == 0, "The next workspace would not be aligned.");
-
-/// All dense and row-major.
-typedef struct rk_product {
-  RK_GLOBAL const rk_f32* a; /* rows x depth; or, if `is_windowed`, the images */
-  RK_GLOBAL const rk_f32* b; /* depth x columns */
-  RK_GLOBAL rk_f32* c;       /* rows x columns */
-  rk_u64 rows;
-  rk_u64 depth;
-  rk_u64 columns;
-  rk_u32 is_windowed; /* a row of A is the window for one output of conv2d */
-  rk_window window;
-} rk_product;
-
-RK_INLINE rk_u64 rk_least(rk_u64 a, rk_u64 b) { return a < b ? a : b; }
 
 /// The part of A that is packed.
 typedef struct rk_product_part {
@@ -105,7 +92,7 @@ RK_INLINE void rk_product_hint(const rk_product_ahead* ahead, rk_u64 piece) {
 /// One block of K for ROWS rows and `RK_TILE_VECTORS` vectors, added to `totals`.
 #define RK_PRODUCT_TILE(name, ROWS)                                                          \
   RK_INLINE void name(RK_GLOBAL const rk_f32* RK_RESTRICT a,                                 \
-                      RK_GLOBAL const rk_f32* RK_RESTRICT b, rk_u64 b_stride, rk_u64 depth,  \
+                      RK_GLOBAL const rk_f32* RK_RESTRICT b, rk_u64 depth,                   \
                       const rk_product_ahead* ahead, RK_GLOBAL rk_f32* RK_RESTRICT totals) { \
     rk_f32x16 sum[ROWS][RK_TILE_VECTORS];                                                    \
     RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                            \
@@ -117,7 +104,7 @@ RK_INLINE void rk_product_hint(const rk_product_ahead* ahead, rk_u64 piece) {
       for (; k < end; ++k) {                                                                 \
         rk_f32x16 y[RK_TILE_VECTORS];                                                        \
         RK_UNROLL for (rk_u32 v = 0; v < RK_TILE_VECTORS; ++v) {                             \
-          y[v] = rk_load16_near(b + k * b_stride + v * 16);                                  \
+          y[v] = rk_load16_near(b + k * RK_TILE_COLUMNS + v * 16);                           \
         }                                                                                    \
         RK_UNROLL for (rk_u32 r = 0; r < ROWS; ++r) {                                        \
           const rk_f32x16 x = rk_splat16(a[r * RK_BLOCK_DEPTH + k]);                         \
@@ -210,10 +197,10 @@ RK_INLINE void rk_product_end(const rk_product_block* block, RK_GLOBAL rk_f32* c
   }
 }
 
-/// One block of K for all rows of the part. B is packed unless there is but one row.
+/// One block of K for all rows of the part.
 RK_INLINE void rk_product_rows(const rk_product_block* block, rk_u64 part_rows,
                                RK_GLOBAL const rk_f32* RK_RESTRICT a_panel,
-                               RK_GLOBAL const rk_f32* RK_RESTRICT b_panel, rk_u32 is_b_packed,
+                               RK_GLOBAL const rk_f32* RK_RESTRICT b_panel,
                                RK_GLOBAL rk_f32* RK_RESTRICT totals) {
   const rk_u64 depth = block->depth;
   rk_product_ahead ahead;
@@ -232,13 +219,11 @@ RK_INLINE void rk_product_rows(const rk_product_block* block, rk_u64 part_rows,
         left >= 2 * RK_TILE_ROWS && (block->ends || (block->begins && !block->is_new));
     ahead.is_b_wanted = row < RK_BLOCK_DEPTH / RK_PIECES * RK_TILE_ROWS;
     if (rows == RK_TILE_ROWS)
-      rk_product_tile(a, b_panel, RK_TILE_COLUMNS, depth, &ahead, to);
+      rk_product_tile(a, b_panel, depth, &ahead, to);
     else if (rows == RK_TILE_ROWS_FEW)
-      rk_product_tile_few(a, b_panel, RK_TILE_COLUMNS, depth, &ahead, to);
-    else if (is_b_packed)
-      rk_product_tile_row(a, b_panel, RK_TILE_COLUMNS, depth, &ahead, to);
+      rk_product_tile_few(a, b_panel, depth, &ahead, to);
     else
-      rk_product_tile_row(a, block->b, block->stride, depth, &ahead, to);
+      rk_product_tile_row(a, b_panel, depth, &ahead, to);
     if (block->ends) rk_product_end(block, c, rows, to);
     ahead.b += RK_PIECES * block->stride;
   }
@@ -259,14 +244,13 @@ RK_INLINE void rk_product_strip(const rk_product* product, const rk_product_part
   block.c = product->c + part->row * block.stride + column;
   block.width = rk_least(block.stride - column, RK_TILE_COLUMNS);
   block.is_new = part->k == 0;
-  const rk_u32 is_b_packed = part->rows != 1 || block.width != RK_TILE_COLUMNS;
   for (rk_u64 k = 0; k < part->depth; k += RK_BLOCK_DEPTH) {
     block.depth = rk_least(part->depth - k, RK_BLOCK_DEPTH);
     block.begins = k == 0;
     block.ends = k + block.depth == part->depth;
     block.next_b = block.ends ? part_b + next_column : block.b + RK_BLOCK_DEPTH * block.stride;
-    if (is_b_packed) rk_product_pack_b(&block, end, b_panel);
-    rk_product_rows(&block, part->rows, a_panel, b_panel, is_b_packed, totals);
+    rk_product_pack_b(&block, end, b_panel);
+    rk_product_rows(&block, part->rows, a_panel, b_panel, totals);
     block.b = block.next_b;
     a_panel += RK_PANEL;
   }
@@ -282,6 +266,7 @@ RK_INLINE rk_u64 rk_product_part_rows(rk_u64 rows) {
 /// Computes the strips of columns that are this lane's: every `lanes`th, the first of them being
 /// number `first` over all.
 RK_NOINLINE void rk_product_run(const rk_product* product, const rk_op_args* args, rk_u64 first) {
+  if (rk_product_run_small(product, args, first)) return;
   const rk_u64 part_rows = rk_product_part_rows(product->rows);
   rk_product_part part;
   for (part.row = 0; part.row < product->rows; part.row += part_rows) {

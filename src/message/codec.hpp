@@ -53,20 +53,19 @@ using Offsets = std::array<std::uint64_t, inputs_max + 1>;
 /// Request, byte for byte what the FlatBuffers builder makes.
 void encode(const Plan& plan, const Request& request, std::byte* payload) noexcept;
 
-/// The same for a plan with residents, which lie at `offsets`; the others of these are not read.
-void encode(const Plan& plan, const Request& request, const Offsets& offsets,
-            std::byte* payload) noexcept;
-
-/// One part of the first operand's elements, `offset` bytes from their beginning.
+/// Bytes of operands, `offset` bytes from the beginning of the payload.
 struct Piece {
   std::uint64_t offset = 0;
   const void* data = nullptr;
   std::uint64_t bytes = 0;
 };
 
-/// The same for a request whose only operand comes in pieces. Bytes that no piece covers are left
-/// as they are.
+/// The same with operands in pieces. Bytes of operands that no piece covers are left as they are.
 void encode(const Plan& plan, std::span<const Piece> pieces, std::byte* payload) noexcept;
+
+/// Behind either, where the plan has residents: they lie at `offsets`; the others of these are not
+/// read.
+void place(const Plan& plan, const Offsets& offsets, std::byte* payload) noexcept;
 
 /// What the op of the plan gives.
 [[nodiscard]] const TensorDesc& result_of(const Plan& plan) noexcept;

@@ -66,6 +66,21 @@ bool same_kind(const Skeleton& skeleton, const Request& request) noexcept {
   return !skeleton.reads_attributes || kind.attributes == request.attributes;
 }
 
+/// All but the operands; `fill(i, gap)` is called for each of these, in order.
+void encode_constant(const Plan& plan, std::byte* payload, auto fill) noexcept {
+  const Skeleton& skeleton = *plan.skeleton;
+  const std::byte* constant = skeleton.constant.data();
+  std::uint32_t position = 0;
+  for (std::size_t i = 0; i < skeleton.kind.input_count; ++i) {
+    const Skeleton::Gap& gap = skeleton.gaps[i];
+    std::memcpy(payload + position, constant, gap.offset - position);
+    fill(i, gap);
+    constant += gap.offset - position;
+    position = gap.offset + gap.bytes;
+  }
+  std::memcpy(payload + position, constant, plan.payload_bytes - position);
+}
+
 }  // namespace
 
 Result<Plan> plan(const Request& request) {
@@ -89,40 +104,25 @@ Result<Plan> plan(const Request& request) {
 }
 
 void encode(const Plan& plan, const Request& request, std::byte* payload) noexcept {
-  const Skeleton& skeleton = *plan.skeleton;
-  const std::byte* constant = skeleton.constant.data();
-  std::uint32_t position = 0;
-  for (std::size_t i = 0; i < skeleton.kind.input_count; ++i) {
-    const Skeleton::Gap& gap = skeleton.gaps[i];
-    std::memcpy(payload + position, constant, gap.offset - position);
+  encode_constant(plan, payload, [&](std::size_t i, const Skeleton::Gap& gap) {
     if (gap.bytes != 0) std::memcpy(payload + gap.offset, request.inputs[i].data, gap.bytes);
-    constant += gap.offset - position;
-    position = gap.offset + gap.bytes;
-  }
-  std::memcpy(payload + position, constant, plan.payload_bytes - position);
+  });
 }
 
-void encode(const Plan& plan, const Request& request, const Offsets& offsets,
-            std::byte* payload) noexcept {
-  encode(plan, request, payload);
+void encode(const Plan& plan, std::span<const Piece> pieces, std::byte* payload) noexcept {
+  encode_constant(plan, payload, [](std::size_t, const Skeleton::Gap&) {});
+  for (const Piece& piece : pieces) std::memcpy(payload + piece.offset, piece.data, piece.bytes);
+}
+
+void place(const Plan& plan, const Offsets& offsets, std::byte* payload) noexcept {
   std::byte* const command = payload + plan.command_offset;
-  const auto place = [&](std::size_t operand, std::uint64_t offset) {
+  const auto write = [&](std::size_t operand, std::uint64_t offset) {
     std::memcpy(command + operand + offsetof(rk_operand, offset), &offset, sizeof offset);
   };
   for (std::size_t i = 0; i < inputs_max; ++i)
     if ((plan.residents & (1u << i)) != 0)
-      place(offsetof(rk_command, inputs) + i * sizeof(rk_operand), offsets[i]);
-  if ((plan.residents & result_bit) != 0) place(offsetof(rk_command, output), offsets[inputs_max]);
-}
-
-void encode(const Plan& plan, std::span<const Piece> pieces, std::byte* payload) noexcept {
-  const Skeleton& skeleton = *plan.skeleton;
-  const Skeleton::Gap& gap = skeleton.gaps[0];
-  const std::size_t end = gap.offset + gap.bytes;
-  std::memcpy(payload, skeleton.constant.data(), gap.offset);
-  for (const Piece& piece : pieces)
-    std::memcpy(payload + gap.offset + piece.offset, piece.data, piece.bytes);
-  std::memcpy(payload + end, skeleton.constant.data() + gap.offset, plan.payload_bytes - end);
+      write(offsetof(rk_command, inputs) + i * sizeof(rk_operand), offsets[i]);
+  if ((plan.residents & result_bit) != 0) write(offsetof(rk_command, output), offsets[inputs_max]);
 }
 
 const TensorDesc& result_of(const Plan& plan) noexcept { return plan.skeleton->result; }

@@ -22,7 +22,7 @@ void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call,
 void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call, Handler<> handler) {
   const auto finish = std::make_shared<Finish<>>(std::move(handler));
   start_op(runtime, std::move(call), [finish](Result<void> result) {
-    (*finish)(result ? error_code() : std::move(result).error().code);
+    (*finish)(result ? Error() : std::move(result).error());
   });
 }
 

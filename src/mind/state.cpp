@@ -202,13 +202,13 @@ void MindState::pump_queue(Lock& lock, Queue& queue, Told& told) noexcept {
     lock.unlock();
     const bool is_handed_out = with_memory([&] {
       kernel.async_call(request, {.timeout = timeout},
-                        boost::asio::bind_executor(notes_.get_executor(),
-                                                   [this, ticket](error_code error, const Reply&) {
-                                                     Lock noted(mutex_);
-                                                     Result<void> result;
-                                                     if (error) result = Error(error);
-                                                     end(noted, ticket, std::move(result));
-                                                   }));
+                        as_result(boost::asio::bind_executor(
+                            notes_.get_executor(), [this, ticket](Result<Reply> reply) {
+                              Lock noted(mutex_);
+                              Result<void> result;
+                              if (!reply) result = std::move(reply).error();
+                              end(noted, ticket, std::move(result));
+                            })));
     });
     lock.lock();
     if (is_handed_out) continue;
@@ -233,8 +233,12 @@ Error MindState::noted(const Given& op, Error error, bool& doubtful) noexcept {
   if (is_late) error.code = make_error_code(Errc::execution_timeout);
   (void)with_memory([&] {
     const std::string what = mind::describe(op.call.request);
-    if (is_late) error.detail = what + ": no answer within its timeout";
-    if (error.detail.empty()) error.detail = what;  // an asynchronous end has no text of its own
+    if (is_late)
+      error.detail = what + ": no answer within its timeout";
+    else if (error.detail.empty())
+      error.detail = what;
+    else if (op.asynchronous)  // whoever waits knows what for, and its error says so
+      error.detail = what + ": " + error.detail;
   });
   if (op.asynchronous && !first_error_) first_error_ = error;
   return error;

@@ -65,7 +65,7 @@ class CallOperation final : public bridge::Completion,
     if (finish_.is_abandoned()) return;
     self_ = this->shared_from_this();
     // What is submitted ends by itself; where this throws, nothing is.
-    if (!with_memory([&] { submit(prepared, options); })) end(no_memory().code, Answer());
+    if (!with_memory([&] { submit(prepared, options); })) end(no_memory(), Answer());
   }
 
   void abandoned() noexcept override { cancel(); }
@@ -78,7 +78,7 @@ class CallOperation final : public bridge::Completion,
     if (answer)
       end({}, std::move(*answer));
     else
-      end(std::move(answer).error().code, Answer());
+      end(std::move(answer).error(), Answer());
   }
 
  private:
@@ -115,7 +115,7 @@ class CallOperation final : public bridge::Completion,
       whereabouts_.waiting(channel.submit_later(prepared.envelope, bridge::Receiver::completion,
                                                 this, std::move(payload), std::move(admission)));
     } else {
-      end(kernel_->noted(std::move(id).error()).code, Answer());
+      end(kernel_->noted(std::move(id).error()), Answer());
     }
   }
 
@@ -135,16 +135,16 @@ class CallOperation final : public bridge::Completion,
   }
   void admitted(Result<MessageId> id) noexcept {
     if (!id)
-      end(kernel_->noted(std::move(id).error()).code, Answer());
+      end(kernel_->noted(std::move(id).error()), Answer());
     else if (whereabouts_.in_flight(*id))
       (void)kernel_->channel().cancel(*id);
   }
   void cancel() {
     whereabouts_.cancel(kernel_->channel(), [this] { end(aborted, Answer()); });
   }
-  void end(error_code error, Answer answer) noexcept {
+  void end(Error error, Answer answer) noexcept {
     const std::shared_ptr<CallOperation> last = std::move(self_);
-    finish_(error, std::move(answer));
+    finish_(std::move(error), std::move(answer));
   }
 
   const std::shared_ptr<KernelState> kernel_;

@@ -84,8 +84,7 @@ void EventQueue::close() noexcept {
 }
 
 void EventQueue::start_next(Handler<Event> handler) {
-  if (mark_.is_foreign())
-    return Finish<Event>(std::move(handler))(made_before_fork().code, Event());
+  if (mark_.is_foreign()) return Finish<Event>(std::move(handler))(made_before_fork(), Event());
   Finish<Event> finish(std::move(handler));
   const std::lock_guard lock(mutex_);
   if (waiting_ && !waiting_->waits()) waiting_.reset();

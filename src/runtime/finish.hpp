@@ -35,8 +35,8 @@ class Finish {
   explicit Finish(Handler<Args...> handler) : state_(std::make_shared<State>(std::move(handler))) {}
 
   /// Posts the handler; never calls it on this stack. The last use of this object.
-  void operator()(error_code error, Args... args) noexcept {
-    state_->error = error;
+  void operator()(Error error, Args... args) noexcept {
+    state_->error = std::move(error);
     state_->values.emplace(std::move(args)...);
     bridge::Late::see_to(std::move(state_));
   }
@@ -96,8 +96,11 @@ class Finish {
       // On the handler's own executor: the only place where its slot may be touched.
       if (auto slot = boost::asio::get_associated_cancellation_slot(function); slot.is_connected())
         slot.clear();
-      std::apply([&](Args&&... args) { std::move(function)(error, std::move(args)...); },
-                 std::move(*values));
+      std::apply(
+          [&](Args&&... args) {
+            std::move(function)(AsyncError(std::move(error)), std::move(args)...);
+          },
+          std::move(*values));
     }
 
     void abandon(std::unique_lock<std::mutex> lock) noexcept override {
@@ -111,7 +114,7 @@ class Finish {
     boost::asio::any_io_executor executor;
     typename Handler<Args...>::Function handler;
     std::weak_ptr<Abandonable> operation;
-    error_code error;
+    Error error;
     std::optional<std::tuple<Args...>> values;
   };
 

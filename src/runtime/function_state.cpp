@@ -150,6 +150,7 @@ Result<void> FunctionState::open(const Graph& graph, GraphPlan& plan) {
   kind.inputs[0] = TensorView(words(plan.input_bytes), nullptr);
   RK_TRY(skeleton, codec::make_skeleton(kind, run));
   skeleton_ = std::move(skeleton);
+  for (std::uint64_t& offset : input_offsets_) offset += skeleton_->gaps[0].offset;
   return kernel_->activate();
 }
 
@@ -235,16 +236,25 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
   return result;
 }
 
+PreparedState::Layout FunctionState::layout() const {
+  PreparedState::Layout layout{signature_->name, skeleton_->plan, {}, {}};
+  for (std::size_t i = 0; i < input_offsets_.size(); ++i)
+    layout.operands.push_back({signature_->inputs[i], input_offsets_[i]});
+  for (std::size_t i = 0; i < signature_->outputs.size(); ++i)
+    layout.results.push_back({signature_->outputs[i], signature_->output_offsets[i]});
+  return layout;
+}
+
 // The operation does not hold the function, whose destructor waits: the handler does.
 void FunctionState::start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
                                   Handler<FunctionResult> handler) const {
   if (!usable(kernel_))
-    return Finish<FunctionResult>(std::move(handler))(refusal(kernel_).code, FunctionResult());
+    return Finish<FunctionResult>(std::move(handler))(refusal(kernel_), FunctionResult());
   Pieces pieces;
   KernelState::Prepared prepared;
   Result<void> ready = or_no_memory([&] { return prepare(inputs, options, pieces, prepared); });
   if (!ready)
-    return Finish<FunctionResult>(std::move(handler))(kernel_->noted(std::move(ready).error()).code,
+    return Finish<FunctionResult>(std::move(handler))(kernel_->noted(std::move(ready).error()),
                                                       FunctionResult());
   const auto to_result = [kernel = kernel_, signature = signature_,
                           check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
@@ -271,6 +281,15 @@ void start_execute(FunctionState* function, std::span<const TensorView> inputs,
 const FunctionSignature& CompiledFunction::signature() const noexcept {
   RK_ASSERT(state_ != nullptr, "an empty handle has no signature");
   return state_->signature();
+}
+
+Result<PreparedCall> CompiledFunction::prepare() const {
+  if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
+  if (!usable(state_->kernel())) return refusal(state_->kernel());
+  return or_no_memory([&]() -> Result<PreparedCall> {
+    return PreparedCall(
+        std::make_unique<detail::PreparedState>(state_->kernel(), state_, state_->layout()));
+  });
 }
 
 Result<FunctionResult> CompiledFunction::execute(std::span<const TensorView> inputs,

@@ -12,6 +12,7 @@
 #include "ringkernel/graph.hpp"
 #include "runtime/graph_plan.hpp"
 #include "runtime/kernel_state.hpp"
+#include "runtime/prepared_call.hpp"
 
 namespace ringkernel::detail {
 
@@ -28,6 +29,9 @@ class FunctionState {
   ~FunctionState();
 
   [[nodiscard]] const FunctionSignature& signature() const noexcept { return *signature_; }
+  [[nodiscard]] const std::shared_ptr<KernelState>& kernel() const noexcept { return kernel_; }
+  /// Of its executions.
+  [[nodiscard]] PreparedState::Layout layout() const;
   [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
                                                const ExecuteOptions& options) const;
   void start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
@@ -47,8 +51,8 @@ class FunctionState {
 
   const std::shared_ptr<KernelState> kernel_;
   const std::shared_ptr<const FunctionSignature> signature_;
-  const std::vector<std::uint64_t> input_offsets_;
-  const Result<void> constants_;  // not_a_number: the first one of them
+  std::vector<std::uint64_t> input_offsets_;  // in the payload, once it is open
+  const Result<void> constants_;              // not_a_number: the first one of them
   std::unique_ptr<const codec::Skeleton> skeleton_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "foundation/memory_error.hpp"
 #include "runtime/kernel_state.hpp"
+#include "runtime/prepared_call.hpp"
 
 namespace ringkernel {
 
@@ -50,6 +51,14 @@ Result<Reply> Kernel::call(const Request& request, const SendOptions& options) {
 Result<Reply> Kernel::call(Bytes message, const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
   return or_no_memory([&] { return state_->call(message, options); });
+}
+
+Result<PreparedCall> Kernel::prepare(const Request& request) {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&]() -> Result<PreparedCall> {
+    RK_TRY(state, detail::PreparedState::of(state_, request));
+    return PreparedCall(std::move(state));
+  });
 }
 
 Result<MessageId> Kernel::send(const Request& request, const SendOptions& options) {

@@ -11,9 +11,6 @@
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "ring/geometry.hpp"
-#include "ring/inspect.hpp"
-#include "telemetry/latency.hpp"
-#include "telemetry/metrics.hpp"
 
 namespace ringkernel {
 
@@ -134,160 +131,33 @@ Error KernelState::terminated_reason() const noexcept {
   return reason;
 }
 
-KernelMetrics KernelState::metrics() const {
-  const KernelStatus current = status();
-  const std::lock_guard lock(mutex_);
-  KernelMetrics metrics = last_metrics_ ? *last_metrics_ : all_metrics();
-  metrics.status = current;
-  telemetry::subtract(metrics, metrics_before_);
-  return metrics;
-}
-
-void KernelState::reset_metrics() {
-  const std::lock_guard lock(mutex_);
-  ++resets_;
-  if (last_metrics_) return;
-  if (channel_ != nullptr && channel_->latencies() != nullptr && !latencies_before_)
-    latencies_before_ = bridge::Latencies::make();
-  begin_counting();
-  if (channel_ == nullptr || channel_->latencies() == nullptr) return;
-  latencies_before_->assign(*channel_->latencies());
-}
-
-void KernelState::begin_counting() {
-  metrics_before_ = all_metrics();
-  metrics_before_.parks = metrics_before_.slices;  // one that runs is not counted when it ends
-}
-
-void KernelState::add_executor(KernelMetrics& metrics) const {
-  const bridge::Executor& executor = program_->executor();
-  metrics.slices = executor.slices_launched();
-  metrics.parks = executor.slices_parked(kernel_);
-  metrics.wake_ups = executor.wake_ups(kernel_);
-  const bridge::CopyCounts counts = program_->copies(kernel_);
-  metrics.copies = counts.copies;
-  metrics.copied_bytes = counts.bytes;
-}
-
-KernelMetrics KernelState::all_metrics() const {
-  KernelMetrics metrics;
-  metrics.id = id_;
-  metrics.program = options_.program;
-  if (channel_ == nullptr) return metrics;
-  const rk_telemetry_block device = program_->executor().telemetry(kernel_);
-  const bridge::ChannelCounters host = channel_->counters();
-  metrics.messages_in = device.messages_in;
-  metrics.messages_out = device.messages_out;
-  metrics.bytes_in = device.bytes_in;
-  metrics.bytes_out = device.bytes_out;
-  metrics.faults = device.faults;
-  metrics.backpressure_count = device.backpressure_count;
-  metrics.accepted = host.accepted;
-  metrics.replied = host.replied;
-  metrics.failed = host.failed;
-  metrics.late = host.late;
-  metrics.dropped = host.dropped;
-  metrics.expired = host.expired;
-  metrics.cancelled = host.cancelled;
-  add_executor(metrics);
-  metrics.queued = channel_->queued();
-  metrics.in_flight = channel_->in_flight();
-  metrics.in_flight_max = channel_->in_flight_max();
-  metrics.unreceived = channel_->unreceived();
-  metrics.input_ring_bytes = rings_.input_capacity;
-  metrics.output_ring_bytes = rings_.output_capacity;
-  std::byte* const arena = runtime_->arena().data();
-  const RingUse input = use_of(RingView::at(arena, rings_.input_offset, rings_.input_capacity));
-  metrics.input_ring_position = input.position;
-  metrics.input_ring_used_bytes = input.used_bytes;
-  const RingUse output = use_of(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
-  metrics.output_ring_position = output.position;
-  metrics.output_ring_used_bytes = output.used_bytes;
-  if (const std::vector<CallInFlight> oldest = in_flight(1); !oldest.empty())
-    metrics.oldest_call_age_ns = oldest.front().age_ns;
-  const bridge::Latencies* const latencies = channel_->latencies();
-  if (latencies == nullptr) return metrics;
-  const auto summary = [&](const Histogram bridge::Latencies::*of) {
-    return latencies_before_ ? telemetry::summarize(latencies->*of, (*latencies_before_).*of)
-                             : telemetry::summarize(latencies->*of);
-  };
-  metrics.latency = summary(&bridge::Latencies::total);
-  metrics.host_queue = summary(&bridge::Latencies::host_queue);
-  metrics.device = summary(&bridge::Latencies::device);
-  metrics.to_device = summary(&bridge::Latencies::to_device);
-  metrics.executor = summary(&bridge::Latencies::executor);
-  metrics.to_host = summary(&bridge::Latencies::to_host);
-  metrics.delivery = summary(&bridge::Latencies::delivery);
-  return metrics;
-}
-
-std::vector<CallInFlight> KernelState::in_flight(std::size_t count) const {
-  const std::uint64_t now_ns = runtime_->clock().coarse_ns();
-  std::vector<CallInFlight> calls;
-  for (const bridge::Channel::InFlight& call : channel_->longest_in_flight(count))
-    calls.push_back(
-        {call.id, now_ns > call.accepted_ns ? now_ns - call.accepted_ns : std::uint64_t{0}});
-  return calls;
-}
-
-std::vector<CallInFlight> KernelState::calls(std::size_t count) const {
-  const std::lock_guard lock(mutex_);
-  if (channel_ == nullptr) return {};
-  return in_flight(count);
-}
-
-void KernelState::copy_latency(Histogram& latency) const {
-  const std::lock_guard lock(mutex_);
-  if (channel_ == nullptr || channel_->latencies() == nullptr) return;
-  latency.assign(channel_->latencies()->total,
-                 latencies_before_ ? &latencies_before_->total : nullptr);
-}
-
 Error KernelState::noted(Error error) const noexcept {
   return runtime_->noted(id_, std::move(error));
-}
-
-KernelState::Activity KernelState::activity() const {
-  Activity activity;
-  activity.status = status();
-  const std::lock_guard lock(mutex_);
-  activity.resets = resets_;
-  if (channel_ == nullptr) return activity;
-  const bridge::ChannelCounters host = channel_->counters();
-  activity.events = host.accepted + host.replied + host.failed + host.late + host.dropped +
-                    host.expired + host.cancelled;
-  activity.unanswered = channel_->unanswered();
-  activity.in_flight = channel_->in_flight();
-  KernelMetrics metrics;
-  if (last_metrics_)
-    metrics = *last_metrics_;
-  else
-    add_executor(metrics);
-  telemetry::subtract(metrics, metrics_before_);
-  activity.slices = metrics.slices;
-  activity.parks = metrics.parks;
-  activity.wake_ups = metrics.wake_ups;
-  activity.copies = metrics.copies;
-  activity.copied_bytes = metrics.copied_bytes;
-  return activity;
 }
 
 // --- messages ---------------------------------------------------------------------------------
 
 void KernelState::Prepared::write(std::byte* payload) noexcept {
-  if (held != nullptr) [[unlikely]]
-    codec::encode(plan, *request, held.release()->offsets(), payload);
-  else if (!pieces.empty())
-    codec::encode(plan, pieces, payload);
-  else if (request != nullptr)
-    codec::encode(plan, *request, payload);
-  else
+  if (request == nullptr) {
     std::copy_n(bytes.data(), bytes.size(), payload);  // an empty message has no data
+    return;
+  }
+  if (in_pieces)
+    codec::encode(plan, pieces, payload);
+  else
+    codec::encode(plan, *request, payload);
+  if (held != nullptr) [[unlikely]]
+    codec::place(plan, held.release()->offsets(), payload);
 }
 
 Result<void> KernelState::check_time(const SendOptions& options) {
   if (options.timeout.count() >= 0) return {};
   return Error(Errc::deadline_exceeded, "the deadline had passed before the message was sent");
+}
+
+Error KernelState::takes_no_ops() const {
+  return {Errc::unsupported_operation,
+          "program '" + options_.program + "' takes plain bytes, not ops"};
 }
 
 Result<void> KernelState::prepare(ContentView content, const SendOptions& options,
@@ -299,20 +169,12 @@ Result<void> KernelState::prepare(ContentView content, const SendOptions& option
     prepared.parsed = std::make_unique<const Request>(request);
     prepared.request = prepared.parsed.get();
   }
-  if (!takes_ops_ && prepared.request != nullptr)
-    return Error(Errc::unsupported_operation,
-                 "program '" + options_.program + "' takes plain bytes, not ops");
+  if (!takes_ops_ && prepared.request != nullptr) return takes_no_ops();
   bridge::Envelope& envelope = prepared.envelope;
   if (prepared.request != nullptr) {
     RK_TRY(plan, codec::plan(*prepared.request));
     lay_out(plan, prepared);
-    prepared.held.reset();
-    if (plan.residents != 0) [[unlikely]] {
-      RK_TRY(held, runtime_->tensors().hold(*prepared.request, codec::result_of(plan), wait));
-      if (held == nullptr) return Error(make_error_code(Errc::busy));
-      prepared.held.reset(held);
-    }
-    envelope.hold = prepared.held.get();
+    RK_TRY_VOID(hold(prepared, wait));
   } else {
     const Bytes bytes = content.bytes();
     if (bytes.size() > ring_bytes_max)
@@ -322,6 +184,18 @@ Result<void> KernelState::prepare(ContentView content, const SendOptions& option
     envelope.reply_bytes = envelope.payload_bytes;
   }
   envelope.priority = options.priority;
+  return {};
+}
+
+Result<void> KernelState::hold(Prepared& prepared, bool wait) const {
+  prepared.held.reset();
+  if (prepared.plan.residents != 0) [[unlikely]] {
+    RK_TRY(held,
+           runtime_->tensors().hold(*prepared.request, codec::result_of(prepared.plan), wait));
+    if (held == nullptr) return Error(make_error_code(Errc::busy));
+    prepared.held.reset(held);
+  }
+  prepared.envelope.hold = prepared.held.get();
   return {};
 }
 
@@ -339,6 +213,7 @@ void KernelState::prepare(const codec::Plan& plan, const Request& kind,
                           std::span<const codec::Piece> pieces, Prepared& prepared) noexcept {
   prepared.request = &kind;
   prepared.pieces = pieces;
+  prepared.in_pieces = true;
   lay_out(plan, prepared);
 }
 
@@ -415,7 +290,9 @@ std::uint64_t KernelState::begin_waiting(Prepared& prepared) const noexcept {
   return now_ns;
 }
 
-Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
+template <class Read>
+auto KernelState::exchange_with(Prepared& prepared, const SendOptions& options, Read&& read)
+    -> decltype(read(bridge::Outcome())) {
   if (Result<void> in_time = check_time(options); !in_time)
     return noted(std::move(in_time).error());
   if (Result<void> replies = check_replies(); !replies) [[unlikely]]
@@ -426,12 +303,38 @@ Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& optio
     Result<MessageId> id =
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
                          [&](std::byte* payload) { prepared.write(payload); });
-    if (id) return to_reply(channel_->wait(*id, timeout), &prepared);
+    if (id) return read(channel_->wait(*id, timeout));
     if (!(id.error() == Errc::busy)) return noted(explained(std::move(id).error()));
     const std::uint64_t now_ns = begin_waiting(prepared);
     if (Result<void> room = channel_->wait_for_room(timeout.deadline_ns(now_ns)); !room)
       return noted(explained(std::move(room).error()));
   }
+}
+
+Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
+  return exchange_with(prepared, options, [&](bridge::Outcome&& outcome) {
+    return to_reply(std::move(outcome), &prepared);
+  });
+}
+
+Result<void> KernelState::exchange(Prepared& prepared, bridge::ReplyPlace& place,
+                                   const SendOptions& options) {
+  if (Result<void> held = hold(prepared, true); !held) return noted(std::move(held).error());
+  const ScopeGuard releasing([&]() noexcept { prepared.held.reset(); });  // what was not sent
+  prepared.envelope.reply_place = &place;
+  prepared.envelope.priority = options.priority;
+  prepared.envelope.waits_since_ns = 0;
+  place.is_taken = false;
+  return exchange_with(prepared, options, [&](bridge::Outcome&& outcome) -> Result<void> {
+    if (place.is_taken) [[likely]]
+      return {};
+    const MessageId id = outcome.id;
+    RK_TRY(reply, to_reply(std::move(outcome), &prepared));
+    Error error(Errc::malformed_message, "the reply is " + reply.tensor().desc.text() +
+                                             ", expected " + codec::reply_of(prepared.plan).text());
+    error.message = id;
+    return noted(std::move(error));
+  });
 }
 
 Result<MessageId> KernelState::send(ContentView content, const SendOptions& options) {

@@ -111,7 +111,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     codec::Plan plan;
     std::unique_ptr<const Request> parsed;  // of foreign bytes; a kilobyte that few need
     const Request* request = nullptr;
-    std::span<const codec::Piece> pieces;  // of a function's inputs, instead of the request's data
+    std::span<const codec::Piece> pieces;  // of the operands, instead of the request's data
+    bool in_pieces = false;
     std::span<const std::byte> bytes;
     struct Release {
       void operator()(TensorTable::Held* tensors) const noexcept { tensors->release(); }
@@ -124,16 +125,22 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     // relaxed: whoever activates it while others call it cannot know which of them is first
     return was_active_.load(std::memory_order_relaxed) ? Result<void>() : check_launched();
   }
+  [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
+  /// What is answered where it takes none.
+  [[nodiscard]] Error takes_no_ops() const;
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it. Where the host is copying one of its tensors it waits,
   /// or is answered busy if it is not to `wait`.
   Result<void> prepare(ContentView content, const SendOptions& options, Prepared& prepared,
                        bool wait = true) const;
-  /// A function's message: laid out already, its inputs in pieces. `kind` is what the plan is of.
+  /// What is laid out already, its operands in pieces. `kind` is what the plan is of.
   static void prepare(const codec::Plan& plan, const Request& kind,
                       std::span<const codec::Piece> pieces, Prepared& prepared) noexcept;
   /// Sends what was prepared, and waits for the reply.
   [[nodiscard]] Result<Reply> exchange(Prepared& prepared, const SendOptions& options);
+  /// The same, again and again, with the reply in its place.
+  [[nodiscard]] Result<void> exchange(Prepared& prepared, bridge::ReplyPlace& place,
+                                      const SendOptions& options);
   /// A region of the arena that lives as long as the rings: `fill(std::byte*, offset)` writes it.
   /// Once, before the kernel is active. E6004, invalid_state.
   Result<void> add_region(std::uint64_t bytes,
@@ -221,6 +228,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// deadline_exceeded: a timeout below zero.
   [[nodiscard]] static Result<void> check_time(const SendOptions& options);
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;
+  /// Takes the tensors of what is laid out. As `prepare`.
+  [[nodiscard]] Result<void> hold(Prepared& prepared, bool wait) const;
+  /// `read(bridge::Outcome&&)` makes a Result of how the message ended.
+  template <class Read>
+  auto exchange_with(Prepared& prepared, const SendOptions& options, Read&& read)
+      -> decltype(read(bridge::Outcome()));
   [[nodiscard]] Result<void> check_launched() const;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status) noexcept;       // state lock held

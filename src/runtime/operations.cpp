@@ -19,7 +19,7 @@ class SendOperation final : public Abandonable, public std::enable_shared_from_t
 
   void start(const Content& content, const SendOptions& options) {
     // Where this throws, the message was not accepted and nobody else ends the operation.
-    if (!with_memory([&] { submit(content, options); })) finish_(no_memory().code, 0);
+    if (!with_memory([&] { submit(content, options); })) finish_(no_memory(), 0);
   }
 
   void abandoned() noexcept override { cancel(); }
@@ -28,14 +28,14 @@ class SendOperation final : public Abandonable, public std::enable_shared_from_t
   void submit(const Content& content, const SendOptions& options) {
     KernelState::Prepared prepared;
     if (Result<void> ready = kernel_->prepare(content, options, prepared); !ready)
-      return finish_(kernel_->noted(std::move(ready).error()).code, 0);
+      return finish_(kernel_->noted(std::move(ready).error()), 0);
     prepared.envelope.deadline_ns = kernel_->deadline_ns(options, {});
     bridge::Channel& channel = kernel_->channel();
     Result<MessageId> id = channel.submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
                                           bridge::Executor::Wake::launch,
                                           [&](std::byte* payload) { prepared.write(payload); });
     if (id) return finish_({}, *id);
-    if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(std::move(id).error()).code, 0);
+    if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(std::move(id).error()), 0);
     finish_.tell(weak_from_this());
     finish_.on_cancel([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->cancel();
@@ -45,7 +45,7 @@ class SendOperation final : public Abandonable, public std::enable_shared_from_t
       if (admitted)
         self->finish_({}, *admitted);
       else
-        self->finish_(self->kernel_->noted(std::move(admitted).error()).code, 0);
+        self->finish_(self->kernel_->noted(std::move(admitted).error()), 0);
     };
     prepared.write(payload.data());  // nothing throws behind it
     whereabouts_.waiting(channel.submit_later(
@@ -83,7 +83,7 @@ class ReceiveOperation final : public bridge::Completion,
           timeout.count() == 0 ? bridge::no_deadline : kernel_->runtime().deadline_ns(timeout);
       ticket_ = kernel_->channel().receive_later(this, deadline_ns);
     });
-    if (!is_waiting) end(no_memory().code, Reply());
+    if (!is_waiting) end(no_memory(), Reply());
   }
 
   void abandoned() noexcept override { cancel(); }
@@ -94,16 +94,16 @@ class ReceiveOperation final : public bridge::Completion,
     if (reply)
       end({}, std::move(*reply));
     else
-      end(std::move(reply).error().code, Reply(id));
+      end(std::move(reply).error(), Reply(id));
   }
 
  private:
   void cancel() {
     if (kernel_->channel().stop_receiving(ticket_)) end(aborted, Reply());
   }
-  void end(error_code error, Reply reply) noexcept {
+  void end(Error error, Reply reply) noexcept {
     const std::shared_ptr<ReceiveOperation> last = std::move(self_);
-    finish_(error, std::move(reply));
+    finish_(std::move(error), std::move(reply));
   }
 
   const std::shared_ptr<KernelState> kernel_;
@@ -112,48 +112,46 @@ class ReceiveOperation final : public bridge::Completion,
   std::shared_ptr<ReceiveOperation> self_;
 };
 
-error_code code_of(const Result<void>& result) noexcept {
-  return result ? error_code() : result.error().code;
-}
+Error error_in(const Result<void>& result) noexcept { return result ? Error() : result.error(); }
 
 /// Calls a posted handler from a callback that may be copied.
 Done done_with(Handler<> handler) {
   auto finish = std::make_shared<Finish<>>(std::move(handler));
-  return [finish](Result<void> result) { (*finish)(code_of(result)); };
+  return [finish](Result<void> result) { (*finish)(error_in(result)); };
 }
 
 }  // namespace
 
 void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<Reply> handler) {
-  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel).code, Reply());
+  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel), Reply());
   KernelState::Prepared prepared;
   Result<void> ready = or_no_memory([&]() -> Result<void> {
     RK_TRY_VOID(kernel->prepare(content, options, prepared));
     return kernel->check_replies();
   });
   if (!ready)
-    return Finish<Reply>(std::move(handler))(kernel->noted(std::move(ready).error()).code, Reply());
+    return Finish<Reply>(std::move(handler))(kernel->noted(std::move(ready).error()), Reply());
   const auto as_it_is = [](Reply&& reply) -> Result<Reply> { return std::move(reply); };
   start_call_operation(std::move(kernel), prepared, options, as_it_is, std::move(handler));
 }
 
 void start_send(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<MessageId> handler) {
-  if (!usable(kernel)) return Finish<MessageId>(std::move(handler))(refusal(kernel).code, 0);
+  if (!usable(kernel)) return Finish<MessageId>(std::move(handler))(refusal(kernel), 0);
   std::make_shared<SendOperation>(std::move(kernel), std::move(handler))->start(content, options);
 }
 
 void start_receive(std::shared_ptr<KernelState> kernel, std::chrono::nanoseconds timeout,
                    Handler<Reply> handler) {
-  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel).code, Reply());
+  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel), Reply());
   std::make_shared<ReceiveOperation>(std::move(kernel), std::move(handler))->start(timeout);
 }
 
 void start_activate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   Finish<> finish(std::move(handler));
-  if (!usable(kernel)) return finish(refusal(kernel).code);
-  finish(code_of(or_no_memory([&] { return kernel->activate(); })));
+  if (!usable(kernel)) return finish(refusal(kernel));
+  finish(error_in(or_no_memory([&] { return kernel->activate(); })));
 }
 
 void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
@@ -177,7 +175,7 @@ void start_terminate(std::shared_ptr<KernelState> kernel, const TerminateOptions
 void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelOptions options,
                   Handler<Kernel> handler) {
   if (runtime->is_foreign())
-    return Finish<Kernel>(std::move(handler))(made_before_fork().code, Kernel());
+    return Finish<Kernel>(std::move(handler))(made_before_fork(), Kernel());
   auto finish = std::make_shared<Finish<Kernel>>(std::move(handler));
   const bool posted =
       runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {
@@ -185,7 +183,7 @@ void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelO
         if (kernel)
           (*finish)({}, Kernel(*kernel));
         else
-          (*finish)(std::move(kernel).error().code, Kernel());
+          (*finish)(std::move(kernel).error(), Kernel());
       });
   if (!posted) (*finish)(make_error_code(Errc::runtime_closed), Kernel());
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <variant>
 
+#include "ringkernel/as_result.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/options.hpp"
 
@@ -31,7 +32,7 @@ class RuntimeState;
 /// handler: an any_completion_executor could not promise to post.
 template <class... Args>
 struct Handler {
-  using Function = boost::asio::any_completion_handler<void(error_code, Args...)>;
+  using Function = boost::asio::any_completion_handler<void(AsyncError, Args...)>;
 
   template <class Concrete>
   explicit Handler(Concrete concrete)

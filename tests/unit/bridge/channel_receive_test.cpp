@@ -6,6 +6,7 @@
 namespace ringkernel::bridge::test {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 const Error terminated(Errc::kernel_terminated, "'a'");
@@ -34,6 +35,63 @@ TEST_F(ChannelReceive, EachReceiverGetsItsOwnOutcome) {
   EXPECT_EQ(channel->in_flight(), 0u);
   EXPECT_TRUE(channel->idle());
   EXPECT_EQ(channel->counters().replied, 3u);
+}
+
+/// A place for replies of eight bytes that begin with `prefix`.
+struct Place {
+  explicit Place(std::byte prefix_byte) : prefix(prefix_byte) {}
+  std::byte prefix;
+  std::array<std::byte, 7> data{};
+  std::array<ReplyPlace::Part, 2> parts{ReplyPlace::Part{4, data.data(), 3},
+                                        ReplyPlace::Part{0, data.data() + 3, 4}};
+  ReplyPlace place{{&prefix, 1}, 8, parts};
+};
+
+TEST_F(ChannelReceive, AWaiterHasItsReplyInItsPlace) {
+  const auto channel = make_channel();
+  Place place(std::byte{5});
+  Envelope in_place = envelope(8);
+  in_place.reply_place = &place.place;
+  const MessageId id = submit(*channel, 5, in_place, Receiver::waiter).value();
+  settle(*channel);
+  const Outcome outcome = channel->wait(id, Timeout(no_deadline));
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.payload.size(), 0u);
+  EXPECT_TRUE(place.place.is_taken);
+  EXPECT_THAT(place.data, Each(std::byte{5}));
+}
+
+TEST_F(ChannelReceive, AnotherReplyThanTheExpectedOneIsAPayload) {
+  const auto channel = make_channel();
+  Place place(std::byte{5});
+  Envelope other_prefix = envelope(8);
+  other_prefix.reply_place = &place.place;
+  Envelope other_size = envelope(16);
+  other_size.reply_place = &place.place;
+  const MessageId first = submit(*channel, 6, other_prefix, Receiver::waiter).value();
+  settle(*channel);
+  EXPECT_EQ(channel->wait(first, Timeout(no_deadline)).payload.size(), 8u);
+  const MessageId second = submit(*channel, 5, other_size, Receiver::waiter).value();
+  settle(*channel);
+  EXPECT_EQ(channel->wait(second, Timeout(no_deadline)).payload.size(), 16u);
+  EXPECT_FALSE(place.place.is_taken);
+  EXPECT_THAT(place.data, Each(std::byte{0}));
+}
+
+TEST_F(ChannelReceive, ALateReplyIsWrittenNowhere) {
+  const auto channel = make_channel();
+  Place place(std::byte{5});
+  Envelope in_place = envelope(8);
+  in_place.reply_place = &place.place;
+  const MessageId id = submit(*channel, 5, in_place, Receiver::waiter).value();
+  EXPECT_EQ(channel->wait(id, Timeout(0)).error, make_error_code(Errc::deadline_exceeded));
+  // Whoever has the slot next is not asked for the place of the one before.
+  const MessageId next_id = submit(*channel, 5, envelope(8), Receiver::waiter).value();
+  settle(*channel);
+  EXPECT_EQ(channel->counters().late, 1u);
+  EXPECT_EQ(channel->wait(next_id, Timeout(no_deadline)).payload.size(), 8u);
+  EXPECT_FALSE(place.place.is_taken);
+  EXPECT_THAT(place.data, Each(std::byte{0}));
 }
 
 TEST_F(ChannelReceive, AWaiterWhoseTimeIsUpGivesUp) {

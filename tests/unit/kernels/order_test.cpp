@@ -122,11 +122,15 @@ TEST_F(Order, OfSumsOverOtherAxesIsTheTreeOverTheirRowMajorIndex) {
   }
 }
 
-// The last ones have more rows than the 192, and more terms than the 512, that are held at a time.
+// One row, whose blocks are done side by side; few columns; and of these one whose B is too large
+// to be packed whole. The last ones have more rows than the 192, and more terms than the 512, that
+// are held at a time.
 TEST_F(Order, OfMatmulIsAscendingInBlocksOf128) {
-  const std::array<std::uint32_t, 3> sizes[] = {{1, 64, 32},    {3, 300, 17},    {12, 128, 32},
-                                                {13, 129, 33},  {30, 500, 70},   {1, 1100, 70},
-                                                {192, 512, 32}, {199, 1050, 45}, {397, 513, 33}};
+  const std::array<std::uint32_t, 3> sizes[] = {
+      {1, 64, 32},   {1, 784, 10},  {1, 129, 16},   {1, 640, 100},   {1, 3, 1},
+      {1, 700, 5},   {50, 300, 10}, {200, 129, 16}, {31, 1, 5},      {7, 256, 1},
+      {8, 384, 15},  {2, 30000, 9}, {3, 300, 17},   {12, 128, 32},   {13, 129, 33},
+      {30, 500, 70}, {1, 1100, 70}, {192, 512, 32}, {199, 1050, 45}, {397, 513, 33}};
   for (const auto& [rows, depth, columns] : sizes) {
     const Tensor inputs[] = {random_tensor({rows, depth}, random),
                              random_tensor({depth, columns}, random)};
@@ -188,7 +192,8 @@ Tensor windows_of(const Tensor& images, const Shape& filter, const Shape& output
   return windows;
 }
 
-// Small filters, several blocks of K, strides, and padding wider than the filter.
+// Small filters, several blocks of K, strides wider than the filter, and padding wider than it.
+// Few outputs, from images with and without padding, and from one that is too large to be padded.
 TEST_F(Order, OfConv2dIsThatOfMatmulOverItsWindows) {
   struct Sizes {
     Shape images;
@@ -196,7 +201,12 @@ TEST_F(Order, OfConv2dIsThatOfMatmulOverItsWindows) {
     std::array<std::uint32_t, 2> strides;
     std::array<std::uint32_t, 4> pads;
   };
-  const Sizes all[] = {{{1, 4, 5, 1}, {1, 1, 1, 1}, {1, 1}, {0, 0, 0, 0}},
+  const Sizes all[] = {{{1, 28, 28, 1}, {3, 3, 1, 8}, {2, 2}, {0, 1, 0, 1}},
+                       {{3, 7, 8, 8}, {3, 3, 8, 16}, {2, 2}, {0, 0, 0, 0}},
+                       {{2, 8, 9, 3}, {1, 1, 3, 4}, {1, 4}, {0, 0, 0, 0}},
+                       {{2, 6, 7, 20}, {3, 3, 20, 7}, {3, 1}, {2, 0, 0, 2}},
+                       {{1, 300, 400, 1}, {3, 3, 1, 2}, {1, 1}, {1, 1, 1, 1}},
+                       {{1, 4, 5, 1}, {1, 1, 1, 1}, {1, 1}, {0, 0, 0, 0}},
                        {{2, 7, 9, 3}, {3, 2, 3, 5}, {1, 1}, {1, 1, 1, 1}},
                        {{1, 9, 8, 32}, {3, 3, 32, 33}, {2, 3}, {1, 0, 2, 1}},
                        {{3, 6, 6, 40}, {4, 1, 40, 17}, {1, 2}, {0, 3, 0, 0}},
@@ -219,6 +229,7 @@ TEST_F(Order, OfConv2dIsThatOfMatmulOverItsWindows) {
     for (const Programs& programs : available_programs()) {
       SCOPED_TRACE(programs.level + " " + sizes.images.text() + " " + sizes.filter.text());
       EXPECT_EQ(bits_of(run(programs, Op::conv2d, inputs, attributes)), bits_of(expected));
+      EXPECT_EQ(bits_of(run(programs, Op::conv2d, inputs, attributes, 3)), bits_of(expected));
     }
   }
 }

@@ -28,7 +28,8 @@ struct EncodedInPlace {
   explicit EncodedInPlace(const Request& request)
       : plan(codec::plan(request).value()), bytes(plan.payload_bytes) {
     std::memset(bytes.data(), 0xee, bytes.size());
-    codec::encode(plan, request, offsets, bytes.data());
+    codec::encode(plan, request, bytes.data());
+    codec::place(plan, offsets, bytes.data());
     std::memcpy(&command, bytes.data() + plan.command_offset, sizeof command);
   }
   [[nodiscard]] const schema::Request* root() const {

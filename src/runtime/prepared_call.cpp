@@ -1,0 +1,133 @@
+#include "runtime/prepared_call.hpp"
+
+#include <utility>
+
+#include "foundation/memory_error.hpp"
+#include "message/skeleton.hpp"
+
+namespace ringkernel {
+namespace detail {
+namespace {
+
+std::string text_of(std::uint64_t count, DType dtype) {
+  return std::to_string(count) + " " + name(dtype);
+}
+
+/// The operands in the message, and the result if it comes with the reply.
+PreparedState::Layout layout_of(const codec::Skeleton& skeleton) {
+  PreparedState::Layout layout;
+  const OpInfo* const op = find_op(static_cast<std::uint16_t>(skeleton.kind.op));
+  layout.name = op != nullptr ? op->name : "";
+  layout.plan = skeleton.plan;
+  for (std::size_t i = 0; i < skeleton.kind.input_count; ++i)
+    if (skeleton.kind.inputs[i].tensor == 0)
+      layout.operands.push_back({skeleton.kind.inputs[i].desc, skeleton.gaps[i].offset});
+  if (skeleton.output.dtype != DType::none) layout.results.push_back({skeleton.output, 0});
+  return layout;
+}
+
+}  // namespace
+
+PreparedState::PreparedState(std::shared_ptr<KernelState> kernel, std::shared_ptr<const void> owner,
+                             Layout layout)
+    : kernel_(std::move(kernel)),
+      owner_(std::move(owner)),
+      layout_(std::move(layout)),
+      result_(layout_.plan.reply_bytes - layout_.plan.prefix_bytes),
+      in_place_{0, result_.data(), result_.size()},
+      given_places_(layout_.results.size()) {
+  for (const Layout::Operand& operand : layout_.operands)
+    pieces_.push_back({operand.offset, nullptr, operand.desc.bytes()});
+  for (std::size_t i = 0; i < given_places_.size(); ++i)
+    given_places_[i] = {layout_.results[i].offset, nullptr, layout_.results[i].desc.bytes()};
+  KernelState::prepare(layout_.plan, layout_.plan.skeleton->kind, pieces_, prepared_);
+  reply_place_.prefix = layout_.plan.skeleton->reply_prefix;
+  reply_place_.reply_bytes = layout_.plan.reply_bytes;
+}
+
+Result<std::unique_ptr<PreparedState>> PreparedState::of(std::shared_ptr<KernelState> kernel,
+                                                         const Request& request) {
+  if (!kernel->takes_ops()) return kernel->noted(kernel->takes_no_ops());
+  Result<std::unique_ptr<const codec::Skeleton>> made = codec::make_skeleton(request);
+  if (!made) return kernel->noted(std::move(made).error());
+  const std::shared_ptr<const codec::Skeleton> skeleton(std::move(*made));
+  return std::make_unique<PreparedState>(std::move(kernel), skeleton, layout_of(*skeleton));
+}
+
+Error PreparedState::mismatch(Errc code, const std::string& what, const std::string& expected,
+                              const std::string& got) const {
+  return kernel_->noted(Error(code, "prepared '" + layout_.name + "': " + what +
+                                        ". Expected: " + expected + ". Got: " + got));
+}
+
+Result<void> PreparedState::exchange(std::span<const Elements> operands,
+                                     std::span<const bridge::ReplyPlace::Part> parts,
+                                     const SendOptions& options) {
+  if (operands.size() != layout_.operands.size())
+    return mismatch(Errc::arity_mismatch, "operands", std::to_string(layout_.operands.size()),
+                    std::to_string(operands.size()));
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Elements& given = operands[i];
+    const TensorDesc& expected = layout_.operands[i].desc;
+    if (given.dtype != expected.dtype ||
+        given.count * element_bytes(given.dtype) != pieces_[i].bytes)
+      return mismatch(
+          given.dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
+          "operand " + std::to_string(i), text_of(expected.element_count(), expected.dtype),
+          text_of(given.count, given.dtype));
+    pieces_[i].data = given.data;
+  }
+  reply_place_.parts = parts;
+  return kernel_->exchange(prepared_, reply_place_, options);
+}
+
+Result<ResultView> PreparedState::call(std::span<const Elements> operands,
+                                       const SendOptions& options) {
+  if (!usable(kernel_)) return refusal(kernel_);
+  RK_TRY_VOID(exchange(operands, {&in_place_, 1}, options));
+  return ResultView(result_.data(), layout_.results);
+}
+
+Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
+                                      std::span<const Elements> operands,
+                                      const SendOptions& options) {
+  if (!usable(kernel_)) return refusal(kernel_);
+  if (results.size() != given_places_.size())
+    return mismatch(Errc::arity_mismatch, "results", std::to_string(given_places_.size()),
+                    std::to_string(results.size()));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const TensorDesc& expected = layout_.results[i].desc;
+    if (results[i].dtype != expected.dtype || results[i].count != expected.element_count())
+      return mismatch(
+          results[i].dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
+          "result " + std::to_string(i), text_of(expected.element_count(), expected.dtype),
+          text_of(results[i].count, results[i].dtype));
+    given_places_[i].to = results[i].data;
+  }
+  return exchange(operands, given_places_, options);
+}
+
+}  // namespace detail
+
+PreparedCall::PreparedCall(std::unique_ptr<detail::PreparedState> state) noexcept
+    : state_(std::move(state)) {}
+PreparedCall::PreparedCall(PreparedCall&& other) noexcept = default;
+PreparedCall& PreparedCall::operator=(PreparedCall&& other) noexcept = default;
+PreparedCall::~PreparedCall() = default;
+
+Result<ResultView> PreparedCall::call(std::span<const Elements> operands,
+                                      const SendOptions& options) {
+  if (state_ == nullptr)
+    return Error(Errc::kernel_not_found, "a prepared call that was moved from");
+  return or_no_memory([&] { return state_->call(operands, options); });
+}
+
+Result<void> PreparedCall::call_into(std::span<const ElementsOut> results,
+                                     std::span<const Elements> operands,
+                                     const SendOptions& options) {
+  if (state_ == nullptr)
+    return Error(Errc::kernel_not_found, "a prepared call that was moved from");
+  return or_no_memory([&] { return state_->call_into(results, operands, options); });
+}
+
+}  // namespace ringkernel

@@ -1,0 +1,64 @@
+/// A request of one kind, laid out, with the place of its result.
+///
+/// Threading: one thread at a time.
+/// Ownership: shares the kernel's state; `owner` keeps what it was laid out from.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bridge/pending.hpp"
+#include "message/codec.hpp"
+#include "ringkernel/prepared_call.hpp"
+#include "runtime/kernel_state.hpp"
+
+namespace ringkernel::detail {
+
+class PreparedState {
+ public:
+  /// What a call of this kind takes and gives.
+  struct Layout {
+    std::string name;  ///< for errors
+    codec::Plan plan;
+    struct Operand {
+      TensorDesc desc;
+      std::uint64_t offset = 0;  ///< in the payload
+    };
+    std::vector<Operand> operands;  ///< those in the message
+    std::vector<ResultPart> results;
+  };
+
+  PreparedState(std::shared_ptr<KernelState> kernel, std::shared_ptr<const void> owner,
+                Layout layout);
+  PreparedState(const PreparedState&) = delete;
+  PreparedState& operator=(const PreparedState&) = delete;
+  ~PreparedState() = default;
+
+  [[nodiscard]] static Result<std::unique_ptr<PreparedState>> of(
+      std::shared_ptr<KernelState> kernel, const Request& request);
+
+  [[nodiscard]] Result<ResultView> call(std::span<const Elements> operands,
+                                        const SendOptions& options);
+  Result<void> call_into(std::span<const ElementsOut> results, std::span<const Elements> operands,
+                         const SendOptions& options);
+
+ private:
+  Result<void> exchange(std::span<const Elements> operands,
+                        std::span<const bridge::ReplyPlace::Part> parts,
+                        const SendOptions& options);
+  [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
+                               const std::string& got) const;
+
+  const std::shared_ptr<KernelState> kernel_;
+  const std::shared_ptr<const void> owner_;
+  const Layout layout_;
+  std::vector<codec::Piece> pieces_;
+  KernelState::Prepared prepared_;  // borrows the pieces
+  MessageBuffer result_;
+  const bridge::ReplyPlace::Part in_place_;  // all of it
+  std::vector<bridge::ReplyPlace::Part> given_places_;
+  bridge::ReplyPlace reply_place_;
+};
+
+}  // namespace ringkernel::detail
