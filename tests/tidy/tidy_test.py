@@ -18,6 +18,7 @@ BAD = {
         {"bridge/a.cpp": '#include "ringkernel/runtime.hpp"\n',
          "include/ringkernel/runtime.hpp": ""},
         {"examples/a.cpp": '#include "ring/b.hpp"\n', "src/ring/b.hpp": ""},
+        {"src/tools/rkstat/a.cpp": '#include "runtime/b.hpp"\n', "src/runtime/b.hpp": ""},
     ],
     "foreign_headers": [
         {"src/runtime/a.cpp": '#include "flatbuffers/flatbuffers.h"\n'},
@@ -77,7 +78,7 @@ GOOD = {
         {"src/backend/native/a.cpp": '#include "kernels/b.h"\n', "kernels/b.h": ""},
         {"tests/unit/a.cpp": '#include "ring/b.hpp"\n', "src/ring/b.hpp": ""},
         {"examples/x/a.cpp": '#include "b.hpp"\n', "examples/x/b.hpp": ""},
-        {"examples/rkinfo/a.cpp": '#include "backend/b.hpp"\n', "src/backend/b.hpp": ""},
+        {"src/tools/rkinfo/a.cpp": '#include "backend/b.hpp"\n', "src/backend/b.hpp": ""},
     ],
     "foreign_headers": [
         {"src/message/a.cpp": '#include "message_generated.h"\n'},
@@ -90,6 +91,7 @@ GOOD = {
         {"src/a.cpp": "std::snprintf(a, 1, b);\n"},
         {"src/a.cpp": "using namespace std;\n"},
         {"examples/a.cpp": 'std::printf("x");\n'},
+        {"src/tools/rkinfo/a.cpp": 'std::printf("x");\n'},
         {"src/foundation/assert.hpp": 'std::fprintf(stderr, "x");\n'},
     ],
     "line_length": [{"src/a.cpp": "x" * 100 + "\n"}, {"docs/A.md": "x" * 200 + "\n"}],
