@@ -280,6 +280,28 @@ def ops_documented(tree):
                 yield Finding(table, number, f"op `{match[1]}` is not in {document}")
 
 
+# Who repeats the version of CMakeLists.txt, and how it is found there.
+VERSION_HOME = ("CMakeLists.txt", r"^project\(ringkernel VERSION ([\d.]+)")
+VERSION_COPIES = [
+    ("include/ringkernel/version.hpp", r"version_\w+ = (\d+);"),
+    ("CHANGELOG.md", r"^## (?:Unreleased \()?([\d.]+)"),
+    ("packaging/conan/conanfile.py", r'^    version = "([\d.]+)"'),
+    ("packaging/vcpkg/ringkernel/vcpkg.json", r'^  "version": "([\d.]+)"'),
+]
+
+
+@rule
+def one_version(tree):
+    """The version is the same wherever it stands; of the changelog the uppermost heading counts."""
+    def version(path, pattern):
+        found = re.findall(pattern, tree.files.get(path, ""), re.M)
+        return ".".join(found) if path.endswith(".hpp") else "".join(found[:1])
+    expected = version(*VERSION_HOME)
+    for path, pattern in VERSION_COPIES:
+        if version(path, pattern) != expected or not expected:
+            yield Finding(path, 1, f"version '{version(path, pattern)}', and not '{expected}'")
+
+
 @rule
 def dead_files(tree):
     """A source file is named or globbed by a CMakeLists.txt above it, a header is included."""
