@@ -44,15 +44,18 @@ class Ringkernel(ConanFile):
     def validate(self):
         check_min_cppstd(self, 20)
 
+    def conans_boost(self):
+        """Boost as a dependency; none where a profile says that it is the system's."""
+        return [one for one in self.dependencies.host.values() if one.ref.name == "boost"]
+
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         for option in ("TESTS", "BENCH", "EXAMPLES", "TOOLS"):
             toolchain.cache_variables[f"RINGKERNEL_{option}"] = False
-        for dependency in self.dependencies.host.values():  # not among them: the system's
-            if dependency.ref.name == "boost":
-                toolchain.cache_variables["RINGKERNEL_BOOST_INCLUDE"] = os.path.join(
-                    dependency.package_folder, "include")
+        for boost in self.conans_boost():
+            toolchain.cache_variables["RINGKERNEL_BOOST_INCLUDE"] = os.path.join(
+                boost.package_folder, "include")
         toolchain.generate()
 
     def build(self):
@@ -71,7 +74,7 @@ class Ringkernel(ConanFile):
     def package_info(self):
         for_cpp = self.cpp_info.components["cpp"]
         for_cpp.libs = ["ringkernel_cpp"]
-        for_cpp.requires = ["boost::headers"]
+        for_cpp.requires = ["boost::headers" for _ in self.conans_boost()]
         for_cpp.system_libs = ["pthread", "dl"]
         for_cpp.set_property("cmake_target_name", "ringkernel::ringkernel")
         for_cpp.set_property("pkg_config_name", "ringkernel")

@@ -20,8 +20,14 @@ fi
 CONAN_HOME=$PWD/build/deps/conan-home
 PYTHONPATH=$PWD/$folder
 export CONAN_HOME PYTHONPATH
-what='graph info'
-[ "${1:-}" != create ] || what="create --build=ringkernel*"
-# shellcheck disable=SC2086 # a list of words
-python3 $folder/bin/conan $what packaging/conan --profile:all=packaging/conan/system.profile \
-  --no-remote
+conan() {
+  python3 $folder/bin/conan "$@" packaging/conan --no-remote \
+    --profile:all=packaging/conan/system.profile
+}
+
+if [ "${1:-}" = create ]; then
+  conan create '--build=ringkernel*' -c "tools.cmake.cmake_layout:test_folder=$CONAN_HOME/test" \
+    -c 'tools.cmake.cmaketoolchain:extra_variables={"CMAKE_UNITY_BUILD": "ON"}'
+else
+  conan graph info
+fi
