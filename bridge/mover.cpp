@@ -25,7 +25,7 @@ constexpr std::size_t asked_directly_max = 16;
 constexpr std::uint64_t staging_reserve = sizeof(rk_u32) * RK_KERNELS_MAX * 2 + kib;
 
 constexpr std::uint64_t eager_patience_ns = 100'000;
-constexpr std::uint64_t patience_ns = 1'000'000;
+constexpr std::uint64_t usual_patience_ns = 1'000'000;
 /// How long a caller stays when nothing comes, and how many batches it moves for others.
 constexpr std::uint64_t eager_idle_ns_max = 200'000;
 constexpr std::uint32_t eager_steps_max = 32;
@@ -74,7 +74,7 @@ void Mover::session(std::uint32_t slice) {
   poll_doorbells();
   std::uint64_t moved_ns = clock_.now_ns();
   for (std::uint32_t steps = 1;; ++steps) {
-    const bool moved = step(eager ? eager_patience_ns : patience_ns);
+    const bool moved = step(eager ? eager_patience_ns : usual_patience_ns);
     const std::uint64_t now_ns = clock_.now_ns();
     if (moved) moved_ns = now_ns;
     const bool rung = poll_doorbells();

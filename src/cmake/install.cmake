@@ -1,9 +1,10 @@
 # What `cmake --install` gives to others: the public headers, one archive of all layers for C++, the
 # shared library with the C interfaces, and the files by which find_package(ringkernel) and
 # pkg-config find them. Device sources are inside the libraries; FlatBuffers and OpenCL headers are
-# needed only to build them.
+# needed only to build them. Components are packages (package.cmake): dev unless said otherwise.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 
 get_property(layers GLOBAL PROPERTY RINGKERNEL_ARCHIVE)
 list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
@@ -19,7 +20,8 @@ target_link_libraries(ringkernel_cpp INTERFACE
 target_include_directories(ringkernel_shared INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-install(TARGETS ringkernel_cpp ringkernel_shared EXPORT ringkernel)
+install(TARGETS ringkernel_cpp ringkernel_shared EXPORT ringkernel
+        LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringkernel
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
@@ -28,9 +30,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/schemas/tensor.fbs ${PROJECT_SOURCE_DIR}/sch
 
 # The libraries hold code of others, the live page's uPlot among it.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/docs/THIRD_PARTY.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 install(FILES ${PROJECT_SOURCE_DIR}/src/http/page/uplot-1.6.32/LICENSE
-        DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot COMPONENT licences)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ringkernel)
 install(EXPORT ringkernel NAMESPACE ringkernel:: FILE ringkernel-targets.cmake

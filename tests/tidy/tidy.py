@@ -11,7 +11,7 @@ import sys
 from typing import NamedTuple
 
 TOP_LEVEL = set("""
-    CMakeLists.txt include src kernels schemas bridge tests bench examples docs
+    CMakeLists.txt include src kernels schemas bridge tests bench examples docs packaging
     README.md CHANGELOG.md CONTRIBUTING.md LICENSE CMakePresets.json
     .clang-format .clang-tidy .editorconfig .gitignore .ci rk
 """.split())
@@ -47,6 +47,7 @@ LAYERS = {
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "tools": {"telemetry", "backend", "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
@@ -78,7 +79,8 @@ BANNED = [
     (r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", lambda path: True, (), "needs an issue: TODO(#123)"),
     (r"^\s*using namespace\b", lambda path: path.suffix in HEADERS, (), "not in a header"),
     (r"\bstd::endl\b", lambda path: path.suffix in C_FAMILY, (), r"write '\n'"),
-    (r"\b(f?printf|puts|std::cout|std::cerr)\b", lambda path: str(path).startswith(LIBRARY),
+    (r"\b(f?printf|puts|std::cout|std::cerr)\b",
+     lambda path: str(path).startswith(LIBRARY) and not str(path).startswith("src/tools/"),
      ("src/foundation/assert.hpp",), "a library returns errors, it does not print"),
 ]
 
@@ -158,9 +160,7 @@ def layer_of(path):
 
 @rule
 def include_direction(tree):
-    """A layer includes only the layers below it; examples include only what is public. rkinfo and
-    rkstat are tools: they look at backends, and at counters files, without a runtime."""
-    tools = ("examples/rkinfo/", "examples/rkstat/")
+    """A layer includes only the layers below it; examples include only what is public."""
     for path, number, included, _ in tree.includes():
         target = tree.resolve(path, included)
         if target is None:
@@ -168,8 +168,7 @@ def include_direction(tree):
         layer, target_layer = layer_of(path), layer_of(target)
         if layer == "users":
             private = not target.startswith(("include/",) + USERS)
-            is_example = path.startswith("examples/") and not path.startswith(tools)
-            if is_example and private:
+            if path.startswith("examples/") and private:
                 yield Finding(path, number, f"an example includes the private {target}")
         elif target_layer != layer and target_layer not in LAYERS.get(layer, set()):
             yield Finding(path, number, f"layer {layer} may not include {target} ({target_layer})")
@@ -280,6 +279,28 @@ def ops_documented(tree):
         if match := re.match(r"RK_OP\(\s*\d+,\s*(\w+)", line):
             if f"`{match[1]}`" not in tree.files.get(document, ""):
                 yield Finding(table, number, f"op `{match[1]}` is not in {document}")
+
+
+# Who repeats the version of CMakeLists.txt, and how it is found there.
+VERSION_HOME = ("CMakeLists.txt", r"^project\(ringkernel VERSION ([\d.]+)")
+VERSION_COPIES = [
+    ("include/ringkernel/version.hpp", r"version_\w+ = (\d+);"),
+    ("CHANGELOG.md", r"^## (?:Unreleased \()?([\d.]+)"),
+    ("packaging/conan/conanfile.py", r'^    version = "([\d.]+)"'),
+    ("packaging/vcpkg/ringkernel/vcpkg.json", r'^  "version": "([\d.]+)"'),
+]
+
+
+@rule
+def one_version(tree):
+    """The version is the same wherever it stands; of the changelog the uppermost heading counts."""
+    def version(path, pattern):
+        found = re.findall(pattern, tree.files.get(path, ""), re.M)
+        return ".".join(found) if path.endswith(".hpp") else "".join(found[:1])
+    expected = version(*VERSION_HOME)
+    for path, pattern in VERSION_COPIES:
+        if version(path, pattern) != expected or not expected:
+            yield Finding(path, 1, f"version '{version(path, pattern)}', and not '{expected}'")
 
 
 @rule

@@ -6,6 +6,14 @@ import unittest
 import tidy
 
 RING = "src/ring/a.hpp"
+VERSIONS = {
+    "CMakeLists.txt": "project(ringkernel VERSION 0.1.2 LANGUAGES C)\n",
+    "include/ringkernel/version.hpp":
+        "int version_major = 0;\nint version_minor = 1;\nint version_patch = 2;\n",
+    "CHANGELOG.md": "# Changelog\n\n## Unreleased (0.1.2)\n\n## 0.1.1, today\n",
+    "packaging/conan/conanfile.py": '    version = "0.1.2"\n',
+    "packaging/vcpkg/ringkernel/vcpkg.json": '  "version": "0.1.2",\n',
+}
 
 # Rule -> trees with exactly one finding of that rule. A tree is {path: text}.
 BAD = {
@@ -18,6 +26,7 @@ BAD = {
         {"bridge/a.cpp": '#include "ringkernel/runtime.hpp"\n',
          "include/ringkernel/runtime.hpp": ""},
         {"examples/a.cpp": '#include "ring/b.hpp"\n', "src/ring/b.hpp": ""},
+        {"src/tools/rkstat/a.cpp": '#include "runtime/b.hpp"\n', "src/runtime/b.hpp": ""},
     ],
     "foreign_headers": [
         {"src/runtime/a.cpp": '#include "flatbuffers/flatbuffers.h"\n'},
@@ -58,6 +67,12 @@ BAD = {
         {"include/ringkernel/protocol/ops.def": "RK_OP(  1, add, 2)\nRK_OP(  2, mul, 2)\n",
          "docs/OPS.md": "`add` adds; addmul\n"},
     ],
+    "one_version": [
+        VERSIONS | {"include/ringkernel/version.hpp": "int version_major = 0;\n"},
+        VERSIONS | {"CHANGELOG.md": "# Changelog\n\n## Unreleased (0.1.3)\n\n## 0.1.2, today\n"},
+        VERSIONS | {"packaging/conan/conanfile.py": ""},
+        VERSIONS | {"packaging/vcpkg/ringkernel/vcpkg.json": '  "version": "0.1.1",\n'},
+    ],
     "dead_files": [
         {"src/a/b.cpp": "", "src/a/CMakeLists.txt": "rk_layer(a SOURCES c.cpp bb.cpp)\n"},
         {"src/a/b.cpp": "", "CMakeLists.txt": "file(GLOB sources *.cpp)\n"},
@@ -77,7 +92,7 @@ GOOD = {
         {"src/backend/native/a.cpp": '#include "kernels/b.h"\n', "kernels/b.h": ""},
         {"tests/unit/a.cpp": '#include "ring/b.hpp"\n', "src/ring/b.hpp": ""},
         {"examples/x/a.cpp": '#include "b.hpp"\n', "examples/x/b.hpp": ""},
-        {"examples/rkinfo/a.cpp": '#include "backend/b.hpp"\n', "src/backend/b.hpp": ""},
+        {"src/tools/rkinfo/a.cpp": '#include "backend/b.hpp"\n', "src/backend/b.hpp": ""},
     ],
     "foreign_headers": [
         {"src/message/a.cpp": '#include "message_generated.h"\n'},
@@ -90,6 +105,7 @@ GOOD = {
         {"src/a.cpp": "std::snprintf(a, 1, b);\n"},
         {"src/a.cpp": "using namespace std;\n"},
         {"examples/a.cpp": 'std::printf("x");\n'},
+        {"src/tools/rkinfo/a.cpp": 'std::printf("x");\n'},
         {"src/foundation/assert.hpp": 'std::fprintf(stderr, "x");\n'},
     ],
     "line_length": [{"src/a.cpp": "x" * 100 + "\n"}, {"docs/A.md": "x" * 200 + "\n"}],
@@ -101,6 +117,7 @@ GOOD = {
     "ops_documented": [
         {"include/ringkernel/protocol/ops.def": "RK_OP(1, add, 2)\n", "docs/OPS.md": "`add`\n"},
     ],
+    "one_version": [VERSIONS, VERSIONS | {"CHANGELOG.md": "## 0.1.2, today\n\n## 0.1.1, then\n"}],
     "dead_files": [
         {"src/a/b.cpp": "", "src/a/CMakeLists.txt": "rk_layer(a SOURCES b.cpp)\n"},
         {"src/a/b.cpp": "", "src/a/CMakeLists.txt": "file(GLOB sources *.cpp)\n"},

@@ -1,5 +1,9 @@
 #include "backend/native/programs.hpp"
 
+#if defined(RK_NATIVE_X86_LEVELS)
+#include <cpuid.h>
+#endif
+
 namespace ringkernel::native {
 
 #define RK_DECLARE(program, level)                                                    \
@@ -34,11 +38,28 @@ struct Program {
   }
 constexpr const char* level_names[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
 
+// Feature by feature, three of them by cpuid, because clang 16 has names for the others alone.
+bool has_level_3() noexcept {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+      !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("fma"))
+    return false;
+  unsigned eax = 0, ebx = 0, basic = 0, extended = 0, edx = 0;
+  __get_cpuid(1, &eax, &ebx, &basic, &edx);
+  __get_cpuid(0x80000001, &eax, &ebx, &extended, &edx);
+  return (basic & bit_F16C) != 0 && (basic & bit_MOVBE) != 0 && (extended & bit_LZCNT) != 0;
+}
+
+bool has_level_4() noexcept {
+  return has_level_3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
 int level_index() noexcept {
   static const int index = [] {
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4")) return 0;
-    return __builtin_cpu_supports("x86-64-v3") ? 1 : 2;
+    if (has_level_4()) return 0;
+    return has_level_3() ? 1 : 2;
   }();
   return index;
 }

@@ -219,8 +219,7 @@ Discovery discover_now() {
 
 Result<std::string> device_text(cl_device_id device, cl_device_info what) {
   RK_TRY(characters, device_list<char>(device, what));
-  return std::string(characters.data(),
-                     std::find(characters.begin(), characters.end(), '\0') - characters.begin());
+  return std::string(characters.begin(), std::find(characters.begin(), characters.end(), '\0'));
 }
 
 unsigned version_number(std::string_view text) {

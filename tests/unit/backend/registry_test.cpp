@@ -15,6 +15,7 @@
 namespace ringkernel::backend {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -26,6 +27,18 @@ TEST(Registry, KnowsTheBuiltInBackendsByName) {
     EXPECT_FALSE(backend->description().empty());
   }
 }
+
+#if defined(__x86_64__) && !defined(__clang__)
+/// GCC knows the levels; the backend asks for their features. A build for one processor has none.
+TEST(Registry, RunsNativeProgramsOfTheLevelThatTheProcessorHas) {
+  const char* const level = __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
+                            : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
+                                                                  : "x86-64-v2";
+  const auto description = find_backend("native")->describe(0);
+  ASSERT_TRUE(description.has_value());
+  EXPECT_THAT(std::string(description->version), AnyOf(level, "portable"));
+}
+#endif
 
 TEST(Registry, ListsWhatThereIsForAnUnknownName) {
   const auto backend = find_backend("quantum");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <span>
 
@@ -324,7 +325,7 @@ std::string sparkline(const std::vector<double>& values, std::size_t width, bool
   std::string text;
   for (const double value : last) {
     const double height = highest > 0 ? value / highest : 0;
-    const auto step = static_cast<std::size_t>(height * (blocks.size() - 1) + 0.5);
+    const auto step = static_cast<std::size_t>(std::lround(height * (blocks.size() - 1)));
     text += is_utf8 ? blocks[step] : letters[step];
   }
   return text;

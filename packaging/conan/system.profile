@@ -1,0 +1,19 @@
+# Debian 12's packages in place of Conan's: what `./rk packages` installs is enough.
+[settings]
+os=Linux
+arch=x86_64
+compiler=gcc
+compiler.version=12
+compiler.libcxx=libstdc++11
+compiler.cppstd=20
+build_type=Release
+[platform_requires]
+boost/1.81.0
+flatbuffers/2.0.8
+fmt/9.1.0
+spdlog/1.10.0
+nlohmann_json/3.11.2
+opencl-headers/2023.04.17
+[platform_tool_requires]
+cmake/3.25.1
+flatbuffers/2.0.8

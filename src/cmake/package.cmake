@@ -1,0 +1,51 @@
+# `cpack -G DEB`: the shared library, what is needed to build against it, the tools; each a package
+# named as Debian wants it. Configure with CMAKE_INSTALL_PREFIX=/usr, as preset deb does: only there
+# has lib/ a folder for each architecture.
+set(soversion ${PROJECT_VERSION_MAJOR})  # as of libringkernel.so
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR ringkernel)
+set(CPACK_PACKAGE_CONTACT "ringkernel maintainers <maintainers@ringkernel.example>"
+    CACHE STRING "Maintainer of packages: a name and an address")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
+set(CPACK_COMPONENTS_ALL library dev tools)  # not licences: each package has a copyright file
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+
+# rk_deb(<component> NAME <package> SECTION <section> SUMMARY <line> TEXT <more>)
+function(rk_deb component)
+  cmake_parse_arguments(ARG "" "NAME;SECTION;SUMMARY;TEXT" "" ${ARGN})
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${ARG_NAME} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${ARG_SECTION} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${ARG_SUMMARY}\n${ARG_TEXT}" PARENT_SCOPE)
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/copyright
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${ARG_NAME}
+          COMPONENT ${component} EXCLUDE_FROM_ALL)
+endfunction()
+
+# No line is longer than 80 columns, and none has a semicolon, where CPack would end.
+set(what "ringkernel keeps OpenCL kernels resident on a device, or runs them on this
+processor, and answers messages from them in about a microsecond.")
+rk_deb(library NAME libringkernel${soversion} SECTION libs
+  SUMMARY "persistent ring-kernel actor runtime on OpenCL - shared library"
+  TEXT "${what}\nThis is the library with the C interfaces. It uses a driver of OpenCL if there\n\
+is one, and needs none.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "ocl-icd-libopencl1 | libopencl1")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+
+rk_deb(dev NAME libringkernel-dev SECTION libdevel
+  SUMMARY "persistent ring-kernel actor runtime on OpenCL - development files"
+  TEXT "${what}\nThese are the headers, the archive for C++, and the files for CMake and\n\
+pkg-config.")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libringkernel${soversion} (= ${PROJECT_VERSION}), \
+libboost1.81-dev | libboost-dev (>= 1.81)")
+
+rk_deb(tools NAME ringkernel-tools SECTION utils
+  SUMMARY "persistent ring-kernel actor runtime on OpenCL - tools"
+  TEXT "${what}\nrkstat shows what runs, rkinfo which devices there are.")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+include(CPack)
