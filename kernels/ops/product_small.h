@@ -94,25 +94,34 @@ RK_INLINE void rk_store_some(RK_GLOBAL rk_f32* to, rk_f32x16 value, rk_u64 width
     }                                                                                     \
   }
 
-RK_PRODUCT_ROW(rk_product_row4, 4, 1)
-RK_PRODUCT_ROW(rk_product_row2, 2, 2)
+#if RK_IS_GPU  // has few registers for each work-item
+RK_PRODUCT_ROW(rk_product_row1, 1, 1)
+#else
 RK_PRODUCT_ROW(rk_product_row1, 1, 4)
+RK_PRODUCT_ROW(rk_product_row2, 2, 2)
+RK_PRODUCT_ROW(rk_product_row4, 4, 1)
+#endif
 
 /// Every lane takes its share of strips, the first of which is number `first` over all.
 RK_INLINE void rk_product_run_row(const rk_product* product, const rk_op_args* args, rk_u64 first) {
   rk_u64 strip = first;
   for (rk_u64 column = 0; column < product->columns; ++strip) {
     const rk_u64 left = product->columns - column;
-    const rk_u64 width = left >= 64 ? 64 : left >= 32 ? 32 : 16;
-    if (strip % args->lanes == args->lane) {
-      if (width == 64)
-        rk_product_row4(product, column);
-      else if (width == 32)
-        rk_product_row2(product, column);
-      else
-        rk_product_row1(product, column);
+    const rk_u32 is_mine = strip % args->lanes == args->lane;
+#if !RK_IS_GPU
+    if (left >= 64) {
+      if (is_mine) rk_product_row4(product, column);
+      column += 64;
+      continue;
     }
-    column += width;
+    if (left >= 32) {
+      if (is_mine) rk_product_row2(product, column);
+      column += 32;
+      continue;
+    }
+#endif
+    if (is_mine) rk_product_row1(product, column);
+    column += 16;
   }
 }
 
@@ -289,7 +298,7 @@ RK_INLINE rk_u32 rk_product_run_small(const rk_product* product, const rk_op_arg
     return 1;
   }
   rk_narrow narrow;
-  if (product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
+  if (RK_IS_GPU || product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
   if (first % args->lanes == args->lane) rk_product_run_narrow(product, &narrow, args->workspace);
   return 1;
 }
