@@ -26,6 +26,7 @@ Measurement call_add16();
 Measurement native_call_add16();
 Measurement echo64_pipelined();
 Measurement vadd1k_pipelined();
+Measurement native_vadd1k_pipelined();
 Measurement echo64k();
 Measurement async_call_add16();
 Measurement idle_cpu();
