@@ -5,6 +5,7 @@
 #include <string>
 
 #include "async_cases.hpp"
+#include "choose_cases.hpp"
 #include "idle_cases.hpp"
 #include "strategy_cases.hpp"
 #include "telemetry_cases.hpp"
@@ -44,8 +45,9 @@ const Case all[] = {
 }  // namespace
 
 const Case& find_case(std::string_view name) {
-  for (const std::span<const Case> cases : {std::span<const Case>(all), async_cases(),
-                                            strategy_cases(), idle_cases(), telemetry_cases()})
+  for (const std::span<const Case> cases :
+       {std::span<const Case>(all), async_cases(), strategy_cases(), idle_cases(),
+        telemetry_cases(), choose_cases()})
     if (const auto found = std::ranges::find(cases, name, &Case::name); found != cases.end())
       return *found;
   throw std::invalid_argument("no case '" + std::string(name) + "'");

@@ -29,6 +29,7 @@ Measurement native_call_block();
 Measurement native_prepared_block();
 Measurement echo64_pipelined();
 Measurement vadd1k_pipelined();
+Measurement native_vadd1k_pipelined();
 Measurement echo64k();
 Measurement async_call_add16();
 Measurement idle_cpu();

@@ -39,7 +39,9 @@ std::vector<bench::Figure> choose(std::span<const bench::Figure> figures, const 
   return chosen;
 }
 
-void measure(std::span<const bench::Figure> figures, const Options& options) {
+using More = std::string (*)(const bench::Rounds&);
+
+void measure(std::span<const bench::Figure> figures, const Options& options, More more) {
   const std::vector<bench::Figure> chosen = choose(figures, options.only);
   print_machine();
   bench::Rounds rounds;
@@ -52,6 +54,7 @@ void measure(std::span<const bench::Figure> figures, const Options& options) {
   }
   fmt::print(stderr, "\r{:<50}\r", "");
   fmt::print("{}", bench::render(chosen, rounds));
+  if (more != nullptr) fmt::print("{}", more(rounds));
   if (options.json.empty()) return;
   std::vector<bench::Row> rows;
   for (const bench::Figure& figure : chosen) rows.push_back(bench::evaluate(figure, rounds));
@@ -63,7 +66,7 @@ void measure(std::span<const bench::Figure> figures, const Options& options) {
 namespace bench {
 
 int figure_main(int argument_count, char** arguments, const char* what,
-                std::span<const Figure> figures) {
+                std::span<const Figure> figures, std::string (*more)(const Rounds&)) {
   CLI::App app(what);
   Options options;
   app.add_option("--rounds", options.rounds, "Rounds; each runs every case once, in turn")
@@ -74,7 +77,7 @@ int figure_main(int argument_count, char** arguments, const char* what,
   CLI11_PARSE(app, argument_count, arguments);
   try {
     if (options.child.empty())
-      measure(figures, options);
+      measure(figures, options, more);
     else
       fmt::print("{}\n", find_case(options.child).run().to_json());
   } catch (const std::exception& error) {

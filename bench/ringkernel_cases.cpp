@@ -140,6 +140,21 @@ Measurement pipeline(std::vector<rk::Kernel>& kernels, std::size_t window, Send 
   return measurement;
 }
 
+Measurement vadd1k_on(const char* backend) {
+  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::high_throughput(), backend);
+  std::vector<rk::Kernel> kernels = {
+      launch_active(runtime, "adder", rk::KernelOptions::high_throughput())};
+  const Addition<256> operands;
+  constexpr std::size_t window = 32;
+  const std::vector<rk::Request> requests(window, rk::ops::add(operands.a, operands.b));
+  return pipeline(
+      kernels, window,
+      [&](rk::Kernel& kernel) {
+        require(kernel.send_all(requests).value() == window, "a message was refused");
+      },
+      [&](const rk::Reply& reply) { operands.check(reply); });
+}
+
 }  // namespace
 
 Measurement call_add16() {
@@ -203,20 +218,9 @@ Measurement echo64_pipelined() {
       });
 }
 
-Measurement vadd1k_pipelined() {
-  rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::high_throughput());
-  std::vector<rk::Kernel> kernels = {
-      launch_active(runtime, "adder", rk::KernelOptions::high_throughput())};
-  const Addition<256> operands;
-  constexpr std::size_t window = 32;
-  const std::vector<rk::Request> requests(window, rk::ops::add(operands.a, operands.b));
-  return pipeline(
-      kernels, window,
-      [&](rk::Kernel& kernel) {
-        require(kernel.send_all(requests).value() == window, "a message was refused");
-      },
-      [&](const rk::Reply& reply) { operands.check(reply); });
-}
+Measurement vadd1k_pipelined() { return vadd1k_on("opencl"); }
+
+Measurement native_vadd1k_pipelined() { return vadd1k_on("native"); }
 
 Measurement echo64k() {
   rk::RingKernelRuntime runtime = open_runtime(rk::RuntimeOptions::low_latency());
