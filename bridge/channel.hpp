@@ -99,7 +99,7 @@ class Channel {
   // --- receiving ------------------------------------------------------------------------------
 
   /// Waits for the outcome of a message submitted for Receiver::waiter.
-  [[nodiscard]] Outcome wait(MessageId id, Timeout timeout);
+  [[nodiscard]] Outcome wait(MessageId id, Timeout timeout) noexcept;
 
   /// The next mailbox outcome. One with id 0 is no message's: deadline_exceeded, or the reason of
   /// `fail_all` when the mailbox is empty.

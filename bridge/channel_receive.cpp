@@ -235,7 +235,7 @@ Outcome Channel::take(MessageId id) {
   return outcome;
 }
 
-Outcome Channel::wait(MessageId id, Timeout timeout) {
+Outcome Channel::wait(MessageId id, Timeout timeout) noexcept {
   for (;;) {
     if (consume_lock_.try_lock()) {
       lead(id, timeout);

@@ -5,8 +5,8 @@
 ///         co_await kernel.async_call(request, rk::as_result(asio::use_awaitable));
 ///     if (!reply) log(reply.error().text());  // "E6001 ...: index 7 at position 1"
 ///
-/// Works with every token, inside and outside of adapters such as `bind_executor`. `RK_CO_TRY`
-/// (result.hpp) takes what it gives.
+/// Takes every token, and stands inside and outside of adapters such as `bind_executor`.
+/// `RK_CO_TRY` (result.hpp) takes what it gives. Errors: std::bad_alloc where the operation starts.
 ///
 /// Threading: as the token inside.
 /// Ownership: holds that token.
@@ -14,6 +14,7 @@
 
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -33,15 +34,20 @@ template <class Token>
 
 namespace detail {
 
-/// The code with which an operation ended, as every handler takes it, and the error behind it.
-class AsyncError : public error_code {
- public:
-  explicit AsyncError(Error error) noexcept : error_code(error.code), error_(std::move(error)) {}
-  [[nodiscard]] Error take() noexcept { return std::move(error_); }
+/// Where a handler wants the error behind its code, before it is called; null: it does not.
+using ErrorSink = std::shared_ptr<Error>;
 
- private:
-  Error error_;
+/// The sink of a handler, or of the one that an adapter has around it.
+template <class Concrete, class Default = ErrorSink>
+struct ErrorSinkOf {
+  using type = Default;
+  static type get(const Concrete&, const Default& fallback = Default()) noexcept {
+    return fallback;
+  }
 };
+template <class Concrete, class Default>
+requires requires { typename boost::asio::associator<ErrorSinkOf, Concrete, Default>::type; }
+struct ErrorSinkOf<Concrete, Default> : boost::asio::associator<ErrorSinkOf, Concrete, Default> {};
 
 /// Result<T>, or Result<void> of nothing.
 template <class T = void, class...>
@@ -55,22 +61,32 @@ using ResultOf = Result<typename OneOf<T...>::Type>;
 template <class Concrete, class... T>
 struct ResultHandler {
   Concrete handler;
+  ErrorSink sink;
 
-  void operator()(AsyncError end, T... value) {
-    const bool has_failed = end.failed();
-    finish(has_failed, end.take(), std::move(value)...);
-  }
-  /// Of an operation that is not ours.
   void operator()(error_code code, T... value) {
-    finish(code.failed(), Error(code), std::move(value)...);
-  }
-
- private:
-  void finish(bool has_failed, Error error, T... value) {
     using Ended = ResultOf<T...>;
-    std::move(handler)(has_failed ? Ended(std::move(error))
-                                  : Ended(boost::system::in_place_value, std::move(value)...));
+    if (!code.failed())
+      return std::move(handler)(Ended(boost::system::in_place_value, std::move(value)...));
+    // Nobody fills the sink of an operation that is not ours.
+    std::move(handler)(Ended(sink->code == code ? std::move(*sink) : Error(code)));
   }
+};
+template <class Concrete, class... T, class Default>
+struct ErrorSinkOf<ResultHandler<Concrete, T...>, Default> {
+  using type = ErrorSink;
+  static type get(const ResultHandler<Concrete, T...>& handler,
+                  const Default& = Default()) noexcept {
+    return handler.sink;
+  }
+};
+
+/// What Boost 1.81's adapters ask of the token inside.
+template <class Inner>
+struct ReturnTypeOf {};
+template <class Inner>
+requires requires { typename Inner::return_type; }
+struct ReturnTypeOf<Inner> {
+  using return_type = typename Inner::return_type;
 };
 
 }  // namespace detail
@@ -89,15 +105,17 @@ struct boost::asio::associator<Associator, ringkernel::detail::ResultHandler<Con
 };
 
 template <class Token, class... T>
-class boost::asio::async_result<ringkernel::AsResult<Token>,
-                                void(boost::system::error_code, T...)> {
+class boost::asio::async_result<ringkernel::AsResult<Token>, void(boost::system::error_code, T...)>
+    : public ringkernel::detail::ReturnTypeOf<
+          boost::asio::async_result<Token, void(ringkernel::detail::ResultOf<T...>)>> {
  public:
   template <class Initiation, class... Args>
   static auto initiate(Initiation&& initiation, ringkernel::AsResult<Token> token, Args&&... args) {
     return async_initiate<Token, void(ringkernel::detail::ResultOf<T...>)>(
         [initiation = std::forward<Initiation>(initiation)](auto handler, auto&&... given) mutable {
           std::move(initiation)(
-              ringkernel::detail::ResultHandler<decltype(handler), T...>{std::move(handler)},
+              ringkernel::detail::ResultHandler<decltype(handler), T...>{
+                  std::move(handler), std::make_shared<ringkernel::Error>()},
               std::forward<decltype(given)>(given)...);
         },
         token.token, std::forward<Args>(args)...);

@@ -119,10 +119,6 @@ class CompiledFunction {
     return execute(std::span(&input, 1), options);
   }
 
-  /// The same again and again, with the outputs in place; holds the function. It looks for no NaN.
-  /// Errors: runtime_closed.
-  [[nodiscard]] Result<PreparedCall> prepare() const;
-
   /// The same with a token. Signature: void(error_code, FunctionResult). The elements of the inputs
   /// are borrowed until initiated. Handlers and cancellation as those of Kernel::async_call; the
   /// function lives until the handler has been called.
@@ -146,6 +142,10 @@ class CompiledFunction {
   auto async_execute(const Inputs& inputs, Token&& token) const {
     return async_execute(inputs, ExecuteOptions{}, std::forward<Token>(token));
   }
+
+  /// For executions again and again, with the outputs in place; holds the function. It looks for no
+  /// NaN. Errors: kernel_not_found (an empty handle), invalid_state (made before a fork).
+  [[nodiscard]] Result<PreparedCall> prepare() const;
 
  private:
   std::shared_ptr<detail::FunctionState> state_;

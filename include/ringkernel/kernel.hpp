@@ -103,11 +103,6 @@ class Kernel {
     return call(message, SendOptions{.timeout = timeout});
   }
 
-  /// Checks, plans and lays out a request that will be made again and again, with the same shapes,
-  /// attributes and resident tensors; its operands' elements are not read.
-  /// Errors: those of `call` before anything reaches a ring.
-  [[nodiscard]] Result<PreparedCall> prepare(const Request& request);
-
   /// The same with a token. Completes when the reply is there or the message has ended otherwise.
   /// Signature: void(error_code, Reply). `content` is a Request or Bytes, borrowed until initiated.
   /// On the native backend the initiating thread runs the op if it can, and if the message has no
@@ -125,6 +120,12 @@ class Kernel {
   auto async_call(const Content& content, Token&& token) {
     return async_call(content, SendOptions{}, std::forward<Token>(token));
   }
+
+  /// Checks, plans and lays out a request that will be made again and again, with the same shapes,
+  /// attributes and resident tensors; its operands' elements must be there, and are not read.
+  /// Errors: unsupported_operation, and those of the op; whether its resident tensors are there is
+  /// found by each call.
+  [[nodiscard]] Result<PreparedCall> prepare(const Request& request);
 
   // --- plain messages -------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@
 ///
 /// Threading: distinct objects safe, shared objects unsafe: one for each thread that calls.
 /// Ownership: shares the ring kernel's state, or the function; operands are borrowed by each call.
-/// Errors: those of Kernel::call and CompiledFunction::execute, once an operand is what it should
-/// be: E2007 (how many), E2004 (element type), E3007 (how many elements).
+/// Errors: those of Kernel::call, once an operand is what it should be: E2007 (how many), E2004
+/// (element type), E3007 (how many elements).
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "ringkernel/message.hpp"
 #include "ringkernel/options.hpp"
@@ -51,7 +52,8 @@ struct ElementsOut {
   ElementsOut(std::span<T, extent> to)  // NOLINT: conversion is the purpose
       : data(to.data()), count(to.size()), dtype(dtype_of<T>) {}
   template <ElementRange Range>
-  requires(!std::is_const_v<std::remove_reference_t<Range>>) ElementsOut(Range& to)
+  requires(!std::is_const_v<typename decltype(std::span(std::declval<Range&>()))::element_type>)
+      ElementsOut(Range& to)
       : ElementsOut(std::span(to)) {}  // NOLINT: conversion is the purpose
 };
 

@@ -1,6 +1,7 @@
-/// Products that read A where it lies: those of one row, and those of up to 16 columns. For them
-/// packing would take longer than the product. The order is that of ops/product.h; what is done at
-/// the same time, rows or whole blocks of K, changes no bit.
+/// Products that read A where it lies: those of one row, and, but on a GPU, which has few registers
+/// for each work-item, those of up to 16 columns. For them packing would take longer than the
+/// product. The order is that of ops/product.h; what is done at the same time, rows or whole blocks
+/// of K, changes no bit.
 #ifndef RINGKERNEL_OPS_PRODUCT_SMALL_H
 #define RINGKERNEL_OPS_PRODUCT_SMALL_H
 
@@ -94,7 +95,7 @@ RK_INLINE void rk_store_some(RK_GLOBAL rk_f32* to, rk_f32x16 value, rk_u64 width
     }                                                                                     \
   }
 
-#if RK_IS_GPU  // has few registers for each work-item
+#if RK_IS_GPU
 RK_PRODUCT_ROW(rk_product_row1, 1, 1)
 #else
 RK_PRODUCT_ROW(rk_product_row1, 1, 4)
@@ -106,9 +107,9 @@ RK_PRODUCT_ROW(rk_product_row4, 4, 1)
 RK_INLINE void rk_product_run_row(const rk_product* product, const rk_op_args* args, rk_u64 first) {
   rk_u64 strip = first;
   for (rk_u64 column = 0; column < product->columns; ++strip) {
-    const rk_u64 left = product->columns - column;
     const rk_u32 is_mine = strip % args->lanes == args->lane;
 #if !RK_IS_GPU
+    const rk_u64 left = product->columns - column;
     if (left >= 64) {
       if (is_mine) rk_product_row4(product, column);
       column += 64;
@@ -131,7 +132,6 @@ RK_INLINE void rk_product_run_row(const rk_product* product, const rk_op_args* a
 /// `step` apart in a line of outputs, and each consists of several runs.
 typedef struct rk_narrow {
   RK_GLOBAL const rk_f32* b; /* 16 elements from row to row */
-  RK_GLOBAL rk_f32* c;
   RK_GLOBAL const rk_f32* c_end;
   rk_u64 columns;
   rk_u64 b_floats;    /* of B as it is packed; 0: it lies as it should */
@@ -140,8 +140,8 @@ typedef struct rk_narrow {
   rk_u64 run;         /* elements that lie side by side */
   rk_u64 run_step;    /* from run to run */
   rk_u64 step;        /* from row to row */
-  rk_u64 line;        /* rows after which `line_step` leads on */
-  rk_i64 line_step;
+  rk_u64 line;        /* rows in a line */
+  rk_u64 line_step;   /* from its last row to the first of the next line */
 } rk_narrow;
 
 /// RK_TILE_ROWS rows of C, of which `count` are stored. Each store is of a whole vector where there
@@ -194,10 +194,9 @@ RK_INLINE void rk_narrow_rows(const rk_narrow* narrow, RK_GLOBAL const rk_f32* a
     RK_UNROLL for (rk_u32 r = 0; r < RK_TILE_ROWS; ++r) {
       rows[r] = a;
       if (row + r + 1 >= count) continue; /* the last row once more, for nothing */
-      a += narrow->step;
-      if (++in_line != narrow->line) continue;
-      in_line = 0;
-      a += narrow->line_step;
+      const rk_u32 is_next_line = ++in_line == narrow->line;
+      a += is_next_line ? narrow->line_step : narrow->step;
+      if (is_next_line) in_line = 0;
     }
     rk_narrow_tile(narrow, rows, rk_least(count - row, RK_TILE_ROWS), c);
   }
@@ -263,8 +262,7 @@ RK_INLINE rk_u32 rk_narrow_open(const rk_product* product, rk_narrow* narrow) {
     narrow->run_step = reach;
     if (reach > room || rows > (room - narrow->b_floats) / reach) return 0;
   }
-  narrow->line_step =
-      (rk_i64)(window->row_stride * narrow->run_step) - (rk_i64)(narrow->line * narrow->step);
+  narrow->line_step = window->row_stride * narrow->run_step - (narrow->line - 1) * narrow->step;
   return 1;
 }
 

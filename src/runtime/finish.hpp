@@ -74,6 +74,7 @@ class Finish {
         : WaitingHandler(given.executor),
           executor(boost::asio::prefer(given.executor,
                                        boost::asio::execution::outstanding_work.tracked)),
+          sink(std::move(given.sink)),
           handler(std::move(given.function)) {
       enter();
     }
@@ -96,11 +97,10 @@ class Finish {
       // On the handler's own executor: the only place where its slot may be touched.
       if (auto slot = boost::asio::get_associated_cancellation_slot(function); slot.is_connected())
         slot.clear();
-      std::apply(
-          [&](Args&&... args) {
-            std::move(function)(AsyncError(std::move(error)), std::move(args)...);
-          },
-          std::move(*values));
+      const error_code code = error.code;
+      if (sink != nullptr) *sink = std::move(error);
+      std::apply([&](Args&&... args) { std::move(function)(code, std::move(args)...); },
+                 std::move(*values));
     }
 
     void abandon(std::unique_lock<std::mutex> lock) noexcept override {
@@ -112,6 +112,7 @@ class Finish {
     }
 
     boost::asio::any_io_executor executor;
+    ErrorSink sink;
     typename Handler<Args...>::Function handler;
     std::weak_ptr<Abandonable> operation;
     Error error;

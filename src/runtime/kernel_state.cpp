@@ -319,7 +319,9 @@ Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& optio
 
 Result<void> KernelState::exchange(Prepared& prepared, bridge::ReplyPlace& place,
                                    const SendOptions& options) {
-  if (Result<void> held = hold(prepared, true); !held) return noted(std::move(held).error());
+  Result<void> held = check_time(options);
+  if (held) held = hold(prepared, true);
+  if (!held) return noted(std::move(held).error());
   const ScopeGuard releasing([&]() noexcept { prepared.held.reset(); });  // what was not sent
   prepared.envelope.reply_place = &place;
   prepared.envelope.priority = options.priority;

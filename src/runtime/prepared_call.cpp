@@ -84,7 +84,8 @@ Result<void> PreparedState::exchange(std::span<const Elements> operands,
 Result<ResultView> PreparedState::call(std::span<const Elements> operands,
                                        const SendOptions& options) {
   if (!usable(kernel_)) return refusal(kernel_);
-  RK_TRY_VOID(exchange(operands, {&in_place_, 1}, options));
+  // A result in a resident tensor has no bytes, and nowhere to go.
+  RK_TRY_VOID(exchange(operands, {&in_place_, layout_.results.empty() ? 0u : 1u}, options));
   return ResultView(result_.data(), layout_.results);
 }
 

@@ -10,6 +10,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -77,8 +78,15 @@ TEST_P(AsResult, BringsItThroughAdapters) {
   const auto life = std::make_shared<int>();
   kernel.async_call(request, asio::consign(asio::bind_executor(executor, as_result(look)), life));
   kernel.async_call(request, as_result(asio::deferred))(asio::bind_executor(executor, look));
+  asio::cancellation_signal signal;
+  kernel.async_call(request, asio::bind_cancellation_slot(
+                                 signal.slot(), as_result(asio::bind_executor(executor, look))));
   context.run();
-  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(calls, 5);
+  expect_wrong_index(kernel
+                         .async_call(request, asio::bind_cancellation_slot(
+                                                  signal.slot(), as_result(asio::use_future)))
+                         .get());
 }
 
 TEST_P(AsResult, OfARefusalBringsTheSynchronousText) {
@@ -142,11 +150,23 @@ TEST_P(AsResult, HandlersThatTakeCodesGetCodes) {
     const auto [error, reply] =
         co_await kernel.async_call(ops::gather(rows, wrong), asio::as_tuple(asio::use_awaitable));
     static_assert(std::is_same_v<decltype(error), const error_code>);
+    error_code redirected;
+    (void)co_await kernel.async_call(ops::gather(rows, wrong),
+                                     asio::redirect_error(asio::use_awaitable, redirected));
+    EXPECT_EQ(redirected, error);
     co_return error;
   };
   auto ended = asio::co_spawn(context, life(), asio::use_future);
   context.run();
   EXPECT_EQ(ended.get(), Errc::out_of_bounds);
+
+  // Asio's own adapters tell an error from a value by its exact type.
+  FutureCode code;
+  kernel.async_call(ops::gather(rows, wrong), [token = code.token()](auto error, auto&& reply) {
+    static_assert(std::is_same_v<decltype(error), error_code>);
+    token(error, reply);
+  });
+  EXPECT_EQ(code.get(), Errc::out_of_bounds);
 }
 
 /// A timer is no operation of ours: there is a code and no text.

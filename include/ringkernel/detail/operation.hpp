@@ -28,18 +28,20 @@ namespace ringkernel::detail {
 class KernelState;
 class RuntimeState;
 
-/// A completion handler and its executor, type-erased. The executor is taken from the concrete
-/// handler: an any_completion_executor could not promise to post.
+/// A completion handler and its executor, type-erased. The executor and the sink of errors are
+/// taken from the concrete handler: an any_completion_executor could not promise to post.
 template <class... Args>
 struct Handler {
-  using Function = boost::asio::any_completion_handler<void(AsyncError, Args...)>;
+  using Function = boost::asio::any_completion_handler<void(error_code, Args...)>;
 
   template <class Concrete>
   explicit Handler(Concrete concrete)
       : executor(boost::asio::get_associated_executor(concrete, boost::asio::system_executor())),
+        sink(ErrorSinkOf<Concrete>::get(concrete)),
         function(std::move(concrete)) {}
 
   boost::asio::any_io_executor executor;
+  ErrorSink sink;
   Function function;
 };
 
