@@ -40,7 +40,7 @@ using ErrorSink = std::shared_ptr<Error>;
 /// The sink of a handler, or of the one that an adapter has around it.
 template <class Concrete, class Default = ErrorSink>
 struct ErrorSinkOf {
-  using type = Default;
+  using type = Default;  // NOLINT(readability-identifier-naming): Asio asks for it
   static type get(const Concrete&, const Default& fallback = Default()) noexcept {
     return fallback;
   }
@@ -73,7 +73,7 @@ struct ResultHandler {
 };
 template <class Concrete, class... T, class Default>
 struct ErrorSinkOf<ResultHandler<Concrete, T...>, Default> {
-  using type = ErrorSink;
+  using type = ErrorSink;  // NOLINT(readability-identifier-naming): as above
   static type get(const ResultHandler<Concrete, T...>& handler,
                   const Default& = Default()) noexcept {
     return handler.sink;
