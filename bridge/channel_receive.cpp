@@ -324,7 +324,9 @@ void Channel::assist(MessageId id, std::uint64_t submitted_ns) {
   for (std::uint32_t poll = 1; pending_.armed(id); ++poll) {
     if (try_drain().value_or(0) != 0) continue;
     if (poll % assist_clock_polls != 0 || clock_.now_ns() < begin_ns + assist_ns) continue;
-    in_vain = true;
+    // Where the next one may run on its sender's thread, a pause would bring others to the rings,
+    // who then stand in its way.
+    in_vain = in_vain || !executor_.runs_on_caller();
     leave_to_bridge(id);
     break;
   }

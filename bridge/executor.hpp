@@ -85,6 +85,8 @@ class Executor {
 
   /// `run_on_caller`: of executors with one work-group only.
   enum class Wake : std::uint8_t { launch, run_on_caller };
+  /// Whether a slice may run on the thread that launches it.
+  [[nodiscard]] bool runs_on_caller() const noexcept { return port_.runs_on_caller(); }
   /// Makes sure that a slice will see what the kernel was rung for: launches the next one if its
   /// work-group has parked, or runs it right here if asked and possible.
   void wake(std::uint32_t kernel, Wake how) noexcept {
