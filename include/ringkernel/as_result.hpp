@@ -5,7 +5,8 @@
 ///         co_await kernel.async_call(request, rk::as_result(asio::use_awaitable));
 ///     if (!reply) log(reply.error().text());  // "E6001 ...: index 7 at position 1"
 ///
-/// Takes every token, and stands inside and outside of adapters such as `bind_executor`.
+/// It stands inside and outside of adapters such as `bind_executor`, and in the place of `as_tuple`
+/// and `redirect_error`: behind it there is no code for these to find.
 /// `RK_CO_TRY` (result.hpp) takes what it gives. Errors: std::bad_alloc where the operation starts.
 ///
 /// Threading: as the token inside.

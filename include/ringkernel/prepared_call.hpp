@@ -10,7 +10,8 @@
 /// On the rings it is a message like any other, and its result is compared with what was expected.
 ///
 /// Threading: distinct objects safe, shared objects unsafe: one for each thread that calls.
-/// Ownership: shares the ring kernel's state, or the function; operands are borrowed by each call.
+/// Ownership: shares the ring kernel's state, or the function; operands are borrowed by each call,
+/// and copied before a result is written, so that a result may go where an operand is.
 /// Errors: those of Kernel::call, once an operand is what it should be: E2007 (how many), E2004
 /// (element type), E3007 (how many elements).
 #pragma once
@@ -99,7 +100,7 @@ class PreparedCall {
   ~PreparedCall();
 
   /// Sends these operands, in order, and waits for the result. Resident tensors of the request stay
-  /// what they are and are not among the operands.
+  /// what they are and are not among the operands, which errors count from 0 without them.
   [[nodiscard]] Result<ResultView> call(std::span<const Elements> operands,
                                         const SendOptions& options = {});
   [[nodiscard]] Result<ResultView> call(std::initializer_list<Elements> operands,

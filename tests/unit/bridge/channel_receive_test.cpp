@@ -382,6 +382,18 @@ TEST_F(ChannelReceive, WhoAssistedInVainLeavesTheMessageToTheBridge) {
   EXPECT_FALSE(channel->needs_bridge());
 }
 
+// Another thread is at the rings at that moment. Where senders run their slices themselves, the
+// next one may.
+TEST_F(ChannelReceive, ALookInVainMakesNoPauseWhereSendersRunTheirSlices) {
+  const auto channel = make_channel();
+  device.runs_callers = true;
+  clock.step_ns = 1000;
+  const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
+  channel->assist(id, clock.now_ns());
+  EXPECT_TRUE(channel->needs_bridge());
+  EXPECT_TRUE(channel->assist_pays());
+}
+
 // The op ran on the sender's thread, and took too long for one that did not ask to wait.
 TEST_F(ChannelReceive, AnOpThatKeptItsSenderWaitingIsLeftToOthersNextTime) {
   const auto channel = make_channel();
