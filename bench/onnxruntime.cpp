@@ -1,16 +1,16 @@
 #include "onnxruntime.hpp"
 
 #include <dlfcn.h>
-#include <cstddef>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "choose_work.hpp"
 #include "onnx_model.hpp"

@@ -13,6 +13,11 @@ std::string text_of(std::uint64_t count, DType dtype) {
   return std::to_string(count) + " " + name(dtype);
 }
 
+/// `bytes` are those of `expected`.
+bool is_like(const auto& given, const TensorDesc& expected, std::uint64_t bytes) {
+  return given.dtype == expected.dtype && given.count * element_bytes(given.dtype) == bytes;
+}
+
 /// The operands in the message, and the result if it comes with the reply.
 PreparedState::Layout layout_of(const codec::Skeleton& skeleton) {
   PreparedState::Layout layout;
@@ -60,6 +65,12 @@ Error PreparedState::mismatch(Errc code, const std::string& what, const std::str
                                         ". Expected: " + expected + ". Got: " + got));
 }
 
+Error PreparedState::mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
+                              std::uint64_t count) const {
+  return mismatch(dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
+                  what, text_of(expected.element_count(), expected.dtype), text_of(count, dtype));
+}
+
 Result<void> PreparedState::exchange(std::span<const Elements> operands,
                                      std::span<const bridge::ReplyPlace::Part> parts,
                                      const SendOptions& options) {
@@ -67,15 +78,10 @@ Result<void> PreparedState::exchange(std::span<const Elements> operands,
     return mismatch(Errc::arity_mismatch, "operands", std::to_string(layout_.operands.size()),
                     std::to_string(operands.size()));
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const Elements& given = operands[i];
-    const TensorDesc& expected = layout_.operands[i].desc;
-    if (given.dtype != expected.dtype ||
-        given.count * element_bytes(given.dtype) != pieces_[i].bytes)
-      return mismatch(
-          given.dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
-          "operand " + std::to_string(i), text_of(expected.element_count(), expected.dtype),
-          text_of(given.count, given.dtype));
-    pieces_[i].data = given.data;
+    if (!is_like(operands[i], layout_.operands[i].desc, pieces_[i].bytes))
+      return mismatch("operand " + std::to_string(i), layout_.operands[i].desc, operands[i].dtype,
+                      operands[i].count);
+    pieces_[i].data = operands[i].data;
   }
   reply_place_.parts = parts;
   return kernel_->exchange(prepared_, reply_place_, options);
@@ -97,12 +103,9 @@ Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
     return mismatch(Errc::arity_mismatch, "results", std::to_string(given_places_.size()),
                     std::to_string(results.size()));
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const TensorDesc& expected = layout_.results[i].desc;
-    if (results[i].dtype != expected.dtype || results[i].count != expected.element_count())
-      return mismatch(
-          results[i].dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
-          "result " + std::to_string(i), text_of(expected.element_count(), expected.dtype),
-          text_of(results[i].count, results[i].dtype));
+    if (!is_like(results[i], layout_.results[i].desc, given_places_[i].bytes))
+      return mismatch("result " + std::to_string(i), layout_.results[i].desc, results[i].dtype,
+                      results[i].count);
     given_places_[i].to = results[i].data;
   }
   return exchange(operands, given_places_, options);

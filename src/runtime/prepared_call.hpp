@@ -49,6 +49,9 @@ class PreparedState {
                         const SendOptions& options);
   [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
                                const std::string& got) const;
+  /// Of elements that are not like `expected`.
+  [[nodiscard]] Error mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
+                               std::uint64_t count) const;
 
   const std::shared_ptr<KernelState> kernel_;
   const std::shared_ptr<const void> owner_;

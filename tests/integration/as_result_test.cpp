@@ -36,6 +36,15 @@ const std::vector<float> rows{1, 2, 3};
 const std::vector<std::int32_t> right{2, 0};
 const std::vector<std::int32_t> wrong{0, 7};
 
+/// What a coroutine gives in the end.
+template <class T>
+T result_of(asio::awaitable<T> coroutine) {
+  asio::io_context context;
+  auto ended = asio::co_spawn(context, std::move(coroutine), asio::use_future);
+  context.run();
+  return ended.get();
+}
+
 void expect_wrong_index(const Result<Reply>& reply) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error(), Errc::out_of_bounds);
@@ -46,7 +55,6 @@ void expect_wrong_index(const Result<Reply>& reply) {
 TEST_P(AsResult, BringsTheTextOfWhatTheDeviceFound) {
   auto runtime = open();
   Kernel kernel = active(runtime, "a", {});
-  asio::io_context context;
   const auto life = [&]() -> asio::awaitable<void> {
     Result<Reply> reply =
         co_await kernel.async_call(ops::gather(rows, right), as_result(asio::use_awaitable));
@@ -54,9 +62,7 @@ TEST_P(AsResult, BringsTheTextOfWhatTheDeviceFound) {
     expect_wrong_index(
         co_await kernel.async_call(ops::gather(rows, wrong), as_result(asio::use_awaitable)));
   };
-  auto ended = asio::co_spawn(context, life(), asio::use_future);
-  context.run();
-  ended.get();
+  result_of(life());
   expect_wrong_index(
       kernel.async_call(ops::gather(rows, wrong), as_result(asio::use_future)).get());
 }
@@ -145,7 +151,6 @@ TEST_P(AsResult, IsCancelledAsTheTokenInside) {
 TEST_P(AsResult, HandlersThatTakeCodesGetCodes) {
   auto runtime = open();
   Kernel kernel = active(runtime, "a", {});
-  asio::io_context context;
   const auto life = [&]() -> asio::awaitable<error_code> {
     const auto [error, reply] =
         co_await kernel.async_call(ops::gather(rows, wrong), asio::as_tuple(asio::use_awaitable));
@@ -156,9 +161,7 @@ TEST_P(AsResult, HandlersThatTakeCodesGetCodes) {
     EXPECT_EQ(redirected, error);
     co_return error;
   };
-  auto ended = asio::co_spawn(context, life(), asio::use_future);
-  context.run();
-  EXPECT_EQ(ended.get(), Errc::out_of_bounds);
+  EXPECT_EQ(result_of(life()), Errc::out_of_bounds);
 
   // Asio's own adapters tell an error from a value by its exact type.
   FutureCode code;
@@ -184,7 +187,6 @@ TEST(AsResultOfOthers, BringsTheCode) {
 TEST_P(AsResult, GoesWithCoTry) {
   auto runtime = open();
   Kernel kernel = active(runtime, "a", {});
-  asio::io_context context;
   const auto first_of =
       [&](const std::vector<std::int32_t>& indices) -> asio::awaitable<Result<float>> {
     RK_CO_TRY(reply, co_await kernel.async_call(ops::gather(rows, indices),
@@ -193,11 +195,8 @@ TEST_P(AsResult, GoesWithCoTry) {
                                           : Result<void>());
     co_return reply.floats()[0];
   };
-  auto good = asio::co_spawn(context, first_of(right), asio::use_future);
-  auto bad = asio::co_spawn(context, first_of(wrong), asio::use_future);
-  context.run();
-  EXPECT_EQ(good.get().value(), 3);
-  EXPECT_THAT(bad.get().error().detail, HasSubstr("index 7 at position 1"));
+  EXPECT_EQ(result_of(first_of(right)).value(), 3);
+  EXPECT_THAT(result_of(first_of(wrong)).error().detail, HasSubstr("index 7 at position 1"));
 }
 
 }  // namespace

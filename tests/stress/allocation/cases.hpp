@@ -35,6 +35,13 @@ class Waiter {
       error_ = error;
     });
   }
+  /// The same with a Result.
+  [[nodiscard]] auto result_token() {
+    return as_result(boost::asio::bind_executor(io_, [this](const auto& result) {
+      ++calls_;
+      error_ = result ? error_code() : result.error().code;
+    }));
+  }
   /// False: it was not called, or more than once.
   [[nodiscard]] bool wait();
   [[nodiscard]] error_code error() const noexcept { return error_; }

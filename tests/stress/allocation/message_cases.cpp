@@ -66,6 +66,14 @@ Outcome call_all_threads(World& world) {
   std::this_thread::sleep_for(5ms);  // the executor parks, so that a slice has to be started
   return call(world);
 }
+Outcome prepare_and_call(World& world) {
+  Result<PreparedCall> add = world.kernel.prepare(request());
+  if (!add) return world.of(add);
+  const auto elements = numbers().floats();
+  const Result<ResultView> sum = add->call({elements, elements});
+  if (sum && !is_double(sum->elements<float>())) return world.complain("wrong answer");
+  return world.of(sum);
+}
 Outcome send(World& world) { return world.of(world.kernel.send(request())); }
 Outcome send_all(World& world) {
   const std::array requests{request(), request(), request()};
@@ -96,6 +104,11 @@ Outcome async_call_waits(World& world) {
   if (!waiter.wait()) return Outcome::lost;
   if (waiter.error() == Errc::deadline_exceeded) return Outcome::success;
   return world.of(Error(waiter.error()));
+}
+Outcome async_call_for_a_result(World& world) {
+  Waiter waiter;
+  world.kernel.async_call(request(), waiter.result_token());
+  return world.of(waiter);
 }
 Outcome async_send(World& world) {
   Waiter waiter;
@@ -154,11 +167,13 @@ constexpr Case cases[] = {
     {"call, too late", active, call_too_late},
     {"call, no room", full, call_with_timeout},
     {"call, all threads", active, call_all_threads, Scope::process},
+    {"prepare, call", active, prepare_and_call, Scope::thread, false, false, true},
     {"send", active, send, Scope::thread, false, false, true},
     {"send_all", active, send_all},
     {"receive", with_a_reply, receive, Scope::thread, false, false, true},
     {"receive_some", with_a_reply, receive_some},
     {"async_call", active, async_call, Scope::process, true},
+    {"async_call, as_result", active, async_call_for_a_result, Scope::process, true},
     {"async_call, no room", full, async_call_waits, Scope::process, true},
     {"async_send", active, async_send, Scope::process, true},
     {"async_receive", with_a_reply, async_receive, Scope::process, true},

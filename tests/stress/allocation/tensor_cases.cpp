@@ -83,6 +83,11 @@ Outcome get_or_compile(World& world) {
   return world.of(function);
 }
 Outcome execute(World& world) { return world.of(world.function.execute(numbers())); }
+Outcome prepare_and_execute(World& world) {
+  Result<PreparedCall> prepared = world.function.prepare();
+  if (!prepared) return world.of(prepared);
+  return world.of(prepared->call({numbers().floats()}));
+}
 Outcome async_execute(World& world) {
   Waiter waiter;
   world.function.async_execute(numbers(), waiter.token());
@@ -146,6 +151,7 @@ constexpr Case cases[] = {
     {"compile", with_graph, compile},
     {"get_or_compile", with_graph, get_or_compile, Scope::thread, false, true},
     {"execute", with_function, execute},
+    {"prepare, execute", with_function, prepare_and_execute},
     {"async_execute", with_function, async_execute, Scope::process, true},
     {"MindRuntime::open", no_mind, mind_open, Scope::thread, false, true},
     {"MindRuntime::allocate", mind, mind_allocate},

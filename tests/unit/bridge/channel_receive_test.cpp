@@ -45,14 +45,17 @@ struct Place {
   std::array<ReplyPlace::Part, 2> parts{ReplyPlace::Part{4, data.data(), 3},
                                         ReplyPlace::Part{0, data.data() + 3, 4}};
   ReplyPlace place{{&prefix, 1}, 8, parts};
+
+  /// Of a message of so many bytes whose reply belongs here.
+  Envelope envelope(std::uint32_t bytes) {
+    return {.payload_bytes = bytes, .reply_bytes = bytes, .reply_place = &place};
+  }
 };
 
 TEST_F(ChannelReceive, AWaiterHasItsReplyInItsPlace) {
   const auto channel = make_channel();
   Place place(std::byte{5});
-  Envelope in_place = envelope(8);
-  in_place.reply_place = &place.place;
-  const MessageId id = submit(*channel, 5, in_place, Receiver::waiter).value();
+  const MessageId id = submit(*channel, 5, place.envelope(8), Receiver::waiter).value();
   settle(*channel);
   const Outcome outcome = channel->wait(id, Timeout(no_deadline));
   EXPECT_FALSE(outcome.error);
@@ -64,14 +67,10 @@ TEST_F(ChannelReceive, AWaiterHasItsReplyInItsPlace) {
 TEST_F(ChannelReceive, AnotherReplyThanTheExpectedOneIsAPayload) {
   const auto channel = make_channel();
   Place place(std::byte{5});
-  Envelope other_prefix = envelope(8);
-  other_prefix.reply_place = &place.place;
-  Envelope other_size = envelope(16);
-  other_size.reply_place = &place.place;
-  const MessageId first = submit(*channel, 6, other_prefix, Receiver::waiter).value();
+  const MessageId first = submit(*channel, 6, place.envelope(8), Receiver::waiter).value();
   settle(*channel);
   EXPECT_EQ(channel->wait(first, Timeout(no_deadline)).payload.size(), 8u);
-  const MessageId second = submit(*channel, 5, other_size, Receiver::waiter).value();
+  const MessageId second = submit(*channel, 5, place.envelope(16), Receiver::waiter).value();
   settle(*channel);
   EXPECT_EQ(channel->wait(second, Timeout(no_deadline)).payload.size(), 16u);
   EXPECT_FALSE(place.place.is_taken);
@@ -81,9 +80,7 @@ TEST_F(ChannelReceive, AnotherReplyThanTheExpectedOneIsAPayload) {
 TEST_F(ChannelReceive, ALateReplyIsWrittenNowhere) {
   const auto channel = make_channel();
   Place place(std::byte{5});
-  Envelope in_place = envelope(8);
-  in_place.reply_place = &place.place;
-  const MessageId id = submit(*channel, 5, in_place, Receiver::waiter).value();
+  const MessageId id = submit(*channel, 5, place.envelope(8), Receiver::waiter).value();
   EXPECT_EQ(channel->wait(id, Timeout(0)).error, make_error_code(Errc::deadline_exceeded));
   // Whoever has the slot next is not asked for the place of the one before.
   const MessageId next_id = submit(*channel, 5, envelope(8), Receiver::waiter).value();
