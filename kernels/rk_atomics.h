@@ -1,5 +1,5 @@
-/// Loads, stores and fences on the words that host and device share, in the three spellings that
-/// compilers know: OpenCL C with C11 atomics, OpenCL C without them, host C++20. rk_device.h
+/// Loads, stores and fences on the words that host and device share, in the four spellings that
+/// compilers know: PTX, OpenCL C with C11 atomics, OpenCL C without them, host C++20. rk_device.h
 /// includes this file; nothing else does.
 ///
 /// Memory ordering: the helpers are named after the C11 orders. There is no read-modify-write:
@@ -18,7 +18,59 @@
 #define RK_SCOPE memory_scope_device
 #endif
 
-#if defined(RK_SCOPE) && defined(__opencl_c_atomic_order_acq_rel) &&                  \
+#if defined(RK_PTX)  // the backend says so (backend/opencl/program.cpp): NVIDIA, from sm_70 on
+
+// NVIDIA's OpenCL C has no scope wider than a work-group, and its mem_fence does no more: a ring
+// that wraps around is then read as the work-group's cache remembers it (seen on an H100: records
+// of which half were old). The machine has the scope, "sys", the host's threads included; so PTX
+// says it.
+#define RK_PTX_LOAD(order, type, letter, word, value)           \
+  __asm__ volatile("ld." order ".sys.global." type " %0, [%1];" \
+                   : "=" letter(value)                          \
+                   : "l"(word)                                  \
+                   : "memory")
+#define RK_PTX_STORE(order, type, letter, word, value)          \
+  __asm__ volatile("st." order ".sys.global." type " [%0], %1;" \
+                   :                                            \
+                   : "l"(word), letter(value)                   \
+                   : "memory")
+
+RK_INLINE rk_u32 rk_load_relaxed_u32(__global const rk_u32* word) {
+  rk_u32 value;
+  RK_PTX_LOAD("relaxed", "u32", "r", word, value);
+  return value;
+}
+RK_INLINE rk_u32 rk_load_acquire_u32(__global const rk_u32* word) {
+  rk_u32 value;
+  RK_PTX_LOAD("acquire", "u32", "r", word, value);
+  return value;
+}
+RK_INLINE rk_u64 rk_load_relaxed_u64(__global const rk_u64* word) {
+  rk_u64 value;
+  RK_PTX_LOAD("relaxed", "u64", "l", word, value);
+  return value;
+}
+RK_INLINE rk_u64 rk_load_acquire_u64(__global const rk_u64* word) {
+  rk_u64 value;
+  RK_PTX_LOAD("acquire", "u64", "l", word, value);
+  return value;
+}
+RK_INLINE void rk_store_relaxed_u32(__global rk_u32* word, rk_u32 value) {
+  RK_PTX_STORE("relaxed", "u32", "r", word, value);
+}
+RK_INLINE void rk_store_relaxed_u64(__global rk_u64* word, rk_u64 value) {
+  RK_PTX_STORE("relaxed", "u64", "l", word, value);
+}
+RK_INLINE void rk_store_release_u32(__global rk_u32* word, rk_u32 value) {
+  RK_PTX_STORE("release", "u32", "r", word, value);
+}
+RK_INLINE void rk_store_release_u64(__global rk_u64* word, rk_u64 value) {
+  RK_PTX_STORE("release", "u64", "l", word, value);
+}
+RK_INLINE void rk_fence_acquire(void) { __asm__ volatile("fence.acq_rel.sys;" : : : "memory"); }
+RK_INLINE void rk_fence_seq_cst(void) { __asm__ volatile("fence.sc.sys;" : : : "memory"); }
+
+#elif defined(RK_SCOPE) && defined(__opencl_c_atomic_order_acq_rel) &&                \
     defined(__opencl_c_atomic_order_seq_cst) && defined(cl_khr_int64_base_atomics) && \
     defined(cl_khr_int64_extended_atomics)
 

@@ -108,12 +108,26 @@ TEST_P(EveryOp, GivesTheBytesOfTheNativeBackendInEveryRun) {
   }
 }
 
+/// Whether all of a case's tensors may be resident on a GPU (docs/TENSORS.md).
+bool is_of_gpu_profile(const Case& example, const TensorDesc& result) {
+  const auto may_be = [](const TensorDesc& desc) {
+    return desc.dtype == DType::f32 && desc.element_count() % 4 == 0;
+  };
+  return may_be(result) && std::ranges::all_of(example.inputs, [&](const Tensor& input) {
+           return may_be(input.view().desc);
+         });
+}
+
 TEST_P(EveryOp, GivesTheSameBytesOnResidentTensors) {
   RingKernelRuntime& runtime = *runtime_on(backend());
+  const bool is_gpu = !runtime.allocate({DType::f32, {3}}).has_value();
+  int tried = 0;
   for (const Case& example : cases()) {
     SCOPED_TRACE(example.text());
     const auto expected = call(backend(), example);
     ASSERT_TRUE(expected) << expected.error().text();
+    if (is_gpu && !is_of_gpu_profile(example, expected->tensor().desc)) continue;
+    ++tried;
     const std::span want(static_cast<const std::byte*>(expected->tensor().data),
                          expected->tensor().desc.bytes());
     auto output = runtime.allocate(expected->tensor().desc).value();
@@ -142,6 +156,7 @@ TEST_P(EveryOp, GivesTheSameBytesOnResidentTensors) {
       EXPECT_TRUE(std::ranges::equal(got, want)) << mix;
     }
   }
+  if (tried == 0) GTEST_SKIP() << "no case has tensors that may be resident on a GPU";
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, EveryOp,

@@ -25,6 +25,8 @@ NVIDIA, AMD = ("sm_80", "sm_90"), ("gfx90a", "gfx1100")
 # it that its own assembler refuses, and keeps to half of its registers.
 SHOWN_ONLY = ("gfx1100",)
 
+PTX = "-DRK_PTX"  # as the backend says on NVIDIA's devices
+
 PRIVATE_MAX = 1024  # bytes of each work-item: a GPU keeps them for all that are resident
 SPILL_MAX = 64  # bytes
 COMMON = ["-x", "cl", "-O3", "-w", "-Xclang", "-finclude-default-header",
@@ -56,7 +58,7 @@ def builtins(name):
 def for_nvidia(source, options, ptxas):
     """clang 15 ends at sm_86, but PTX for sm_80 is what ptxas takes for any later one."""
     ptx = source.with_suffix(".ptx")
-    run(CLANG, *COMMON, *options, "--target=nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu",
+    run(CLANG, *COMMON, *options, PTX, "--target=nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu",
         "-Xclang", "sm_80", *builtins("nvptx64--nvidiacl.bc"), "-S", source, "-o", ptx)
     externals = re.findall(r"^\.extern.*?(\w+)\s*[;(]?$", ptx.read_text(), re.MULTILINE)
     for device in NVIDIA:

@@ -106,7 +106,10 @@ int32_t state(rk_device* device, rk_device_state* out) {
   return 0;
 }
 
-void close(rk_device* device) { delete &object(device); }
+void close(rk_device* device) {
+  const auto hold = hold_launches(object(device).found());
+  delete &object(device);
+}
 
 int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
                         uint32_t work_groups, rk_executor** out) {
@@ -117,7 +120,10 @@ int32_t executor_create(rk_device* device, const char* program, uint64_t executo
   });
 }
 
-void executor_destroy(rk_executor* executor) { delete &object(executor); }
+void executor_destroy(rk_executor* executor) {
+  const auto hold = hold_launches(object(executor).device().found());
+  delete &object(executor);
+}
 
 int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, uint64_t* ticket) {
   return guarded([&]() -> Result<void> {

@@ -14,6 +14,7 @@
 #include "backend/opencl/cache_place.hpp"
 #include "backend/opencl/flatten.hpp"
 #include "backend/opencl/host_threads.hpp"
+#include "backend/opencl/program.hpp"
 
 namespace ringkernel::opencl {
 
@@ -41,6 +42,8 @@ Result<SelfTestFigures> test(const FoundDevice& found, const Probe& probe, uint3
   if (resident && claims.kind == RK_DEVICE_KIND_CPU && claims.compute_units < 2)
     return refused(
         "the device has one compute unit, which a resident kernel would keep for itself");
+  if (resident && is_nvidia(found.id) && !takes_ptx_option(found.id))
+    return refused("NVIDIA's devices before sm_70 have no order of memory for a running kernel");
   switch (transfer) {
     case RK_TRANSFER_ZERO_COPY: return test_zero_copy(probe);
     case RK_TRANSFER_DMA: return test_dma(probe);

@@ -44,6 +44,11 @@ Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const Co
 
 }  // namespace
 
+std::unique_ptr<Residency::Hold> hold_launches(const FoundDevice& found) {
+  if (!is_nvidia(found.id)) return nullptr;
+  return std::make_unique<Residency::Hold>(found.residency);
+}
+
 Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
                                              const rk_device_options& options) {
   if (found.description.transfer == RK_TRANSFER_NONE)
@@ -51,6 +56,7 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
                  std::string(found.description.name) + ": " + found.description.reason);
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
+  const auto hold = hold_launches(found);
   RK_TRY(context, make_context(found.id));
   auto cache = std::make_unique<BinaryCache>(found);
   RK_TRY_VOID(check_layout(context.get(), found.id, flags, *cache));
@@ -113,13 +119,10 @@ Result<uint64_t> Device::start_copies(std::span<const rk_copy> copies) {
 
 std::size_t Device::resident_groups_max() const {
   // A CPU device runs one work-group per compute unit to its end. One unit stays free for whatever
-  // ends by itself: copies, the first slice of another executor. An immediate slice has a thread of
-  // its own, and sliced nothing is resident. What a GPU keeps of several executors, it does not
-  // say.
+  // ends by itself: copies, the first slice of another executor. What a GPU keeps of several
+  // executors, it does not say.
   const rk_device_description& description = found_.description;
-  const bool is_limited = description.kind == RK_DEVICE_KIND_CPU && !runs_immediate_slices() &&
-                          choice_.transfer != RK_TRANSFER_SLICED;
-  return is_limited ? description.compute_units - 1 : SIZE_MAX;
+  return description.kind == RK_DEVICE_KIND_CPU ? description.compute_units - 1 : SIZE_MAX;
 }
 
 Result<Kernel> Device::make_executor_kernel(const std::string& program) {

@@ -23,6 +23,12 @@
 
 namespace ringkernel::opencl {
 
+/// Around whatever builds a program, or frees memory, on a device of NVIDIA's: the driver waits
+/// there until no kernel of the context runs, for ever beside one that is busy. Null on other
+/// devices. A launch that is refused meanwhile is tried again by the mover, with which these
+/// devices work.
+std::unique_ptr<Residency::Hold> hold_launches(const FoundDevice& found);
+
 class Device {
  public:
   static Result<std::unique_ptr<Device>> open(const FoundDevice& found,
@@ -31,6 +37,7 @@ class Device {
   [[nodiscard]] rk_device_state state() const;
   [[nodiscard]] cl_context context() const noexcept { return context_.get(); }
   [[nodiscard]] cl_device_id id() const noexcept { return found_.id; }
+  [[nodiscard]] const FoundDevice& found() const noexcept { return found_; }
   [[nodiscard]] uint64_t arena_bytes() const noexcept { return size_of(arena_); }
   [[nodiscard]] uint32_t transfer() const noexcept { return choice_.transfer; }
   /// That an executor can have.
@@ -51,6 +58,10 @@ class Device {
   /// Work-groups that the device keeps resident at once, as far as is known.
   [[nodiscard]] std::size_t resident_groups_max() const;
   [[nodiscard]] Residency& residency() const noexcept { return found_.residency; }
+  /// Whether slices are counted as resident: sliced, none stays, and immediate ones have threads.
+  [[nodiscard]] bool has_residents() const {
+    return choice_.transfer != RK_TRANSFER_SLICED && !runs_immediate_slices();
+  }
 
   /// A fresh kernel object of kernels/programs/<program>.cl, which is built once.
   Result<Kernel> make_executor_kernel(const std::string& program);

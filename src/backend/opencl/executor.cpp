@@ -28,6 +28,7 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::st
   if (work_groups == 0 || work_groups > device.work_groups())
     return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                            std::to_string(device.work_groups()));
+  const auto hold = hold_launches(device.found());
   RK_TRY(kernel, device.make_executor_kernel(program));
   const bool is_immediate = device.runs_immediate_slices();
   RK_TRY(queue, is_immediate ? make_immediate_queue(device.context(), device.id())
@@ -105,8 +106,8 @@ Result<void> Executor::launch(uint32_t slice) {
   const std::lock_guard lock(mutex_);
   reap_locked();
   RK_TRY_VOID(failure());
-  const std::size_t limit = device_.resident_groups_max();
-  if (limit != SIZE_MAX && !device_.residency().try_launch(*this, slice, work_groups_, limit))
+  if (device_.has_residents() &&
+      !device_.residency().try_launch(*this, slice, work_groups_, device_.resident_groups_max()))
     return Error(Errc::busy, "another program has not left yet");
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, slice));
   const auto alone = lock_queue();

@@ -34,6 +34,8 @@ class Executor final : private Residency::Member {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  [[nodiscard]] Device& device() const noexcept { return device_; }
+
   Result<void> launch(uint32_t slice);
   Result<void> wait(std::chrono::nanoseconds timeout);
   Result<void> error();

@@ -47,9 +47,7 @@ void stop_slices() {
 }  // namespace
 
 bool has_immediate_queues(cl_device_id device) {
-  const Result<std::string> extensions = device_text(device, CL_DEVICE_EXTENSIONS);
-  return extensions.has_value() &&
-         (" " + *extensions + " ").find(" cl_intel_exec_by_local_thread ") != std::string::npos;
+  return has_extension(device, "cl_intel_exec_by_local_thread");
 }
 
 Result<Queue> make_immediate_queue(cl_context context, cl_device_id device) {

@@ -46,6 +46,13 @@ std::string class_option(cl_device_type type) {
   return (type & CL_DEVICE_TYPE_CPU) != 0 ? "" : std::string(" ") + gpu_option;
 }
 
+bool takes_ptx_option(cl_device_id device) {
+  constexpr cl_uint volta = 7;
+  if (!is_nvidia(device)) return false;
+  const auto capability = device_value<cl_uint>(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV);
+  return capability.has_value() && *capability >= volta;
+}
+
 Result<std::string> build_options(cl_device_id device) {
   RK_TRY(c_version, device_text(device, CL_DEVICE_OPENCL_C_VERSION));
   RK_TRY(options, language_option(lists_c3(device) ? 300 : version_number(c_version)));
@@ -54,6 +61,7 @@ Result<std::string> build_options(cl_device_id device) {
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
   RK_TRY(type, device_value<cl_device_type>(device, CL_DEVICE_TYPE));
   options += class_option(type);
+  if (takes_ptx_option(device)) options += std::string(" ") + ptx_option;
   return options;
 }
 

@@ -22,6 +22,13 @@ inline constexpr const char* gpu_option = "-DRK_GPU";
 /// That option, behind a blank, for a device of this type; nothing for one that is a CPU too.
 std::string class_option(cl_device_type type);
 
+/// What makes kernels name NVIDIA's own orders of memory (kernels/rk_atomics.h): OpenCL C has no
+/// word for them there, and without them nothing that a running kernel reads is sure to be new.
+inline constexpr const char* ptx_option = "-DRK_PTX";
+
+/// Whether the device's compiler takes them: NVIDIA's, of devices from sm_70 on.
+bool takes_ptx_option(cl_device_id device);
+
 /// The options for this device: OpenCL C 3.0 if it has that, else 1.2, and IEEE division where the
 /// device can. No relaxed mathematics: results are the same on every backend.
 Result<std::string> build_options(cl_device_id device);

@@ -237,6 +237,16 @@ unsigned device_version(cl_device_id device) {
   return text.has_value() ? version_number(*text) : 0;
 }
 
+bool has_extension(cl_device_id device, std::string_view name) {
+  const Result<std::string> extensions = device_text(device, CL_DEVICE_EXTENSIONS);
+  return extensions.has_value() &&
+         (" " + *extensions + " ").find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+bool is_nvidia(cl_device_id device) {
+  return has_extension(device, "cl_nv_device_attribute_query");
+}
+
 std::string platform_text(cl_platform_id platform, cl_platform_info what) {
   char text[256] = "";
   if (cl().clGetPlatformInfo(platform, what, sizeof text - 1, text, nullptr) != CL_SUCCESS)

@@ -45,6 +45,12 @@ std::vector<std::string> broken_drivers();
 /// A text property of a device.
 Result<std::string> device_text(cl_device_id device, cl_device_info what);
 
+/// Whether the device lists the extension.
+bool has_extension(cl_device_id device, std::string_view name);
+
+/// Whether the driver is NVIDIA's, whose ways OpenCL has no question for (docs/decisions/0019).
+bool is_nvidia(cl_device_id device);
+
 /// The number in "OpenCL 3.0 PoCL" or "OpenCL C 1.2", as OpenCL C counts versions: 300, 120. 0
 /// where there is none.
 unsigned version_number(std::string_view text);

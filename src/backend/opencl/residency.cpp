@@ -1,15 +1,16 @@
 #include "backend/opencl/residency.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace ringkernel::opencl {
 
 bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work_groups,
                            std::size_t limit) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(residents_, [&](const Resident& resident) {
-    return resident.member == &member || resident.member->try_returned();
-  });
+  if (holds_ != 0) return false;
+  forget_returned_locked(&member);
   // Whoever was told is as good as gone.
   const auto stays = [](const Resident& resident) {
     return !resident.was_asked || !resident.member->was_told();
@@ -27,6 +28,39 @@ bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work
   if (staying + work_groups > limit) return false;
   residents_.push_back({&member, slice, work_groups, false});
   return true;
+}
+
+Residency::Hold::Hold(Residency& residency, std::chrono::nanoseconds patience)
+    : residency_(residency) {
+  constexpr std::chrono::microseconds pause(50);  // no driver says when a slice has returned
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_lock lock(residency_.mutex_);
+  ++residency_.holds_;
+  for (;;) {
+    residency_.forget_returned_locked(nullptr);
+    if (residency_.residents_.empty()) return;
+    residency_.ask_all_locked();
+    if (std::chrono::steady_clock::now() - begin >= patience) return;
+    lock.unlock();
+    std::this_thread::sleep_for(pause);
+    lock.lock();
+  }
+}
+
+Residency::Hold::~Hold() {
+  const std::lock_guard lock(residency_.mutex_);
+  --residency_.holds_;
+}
+
+void Residency::forget_returned_locked(const Member* launching) {
+  std::erase_if(residents_, [&](const Resident& resident) {
+    return resident.member == launching || resident.member->try_returned();
+  });
+}
+
+void Residency::ask_all_locked() {
+  for (Resident& resident : residents_)
+    if (!resident.was_asked) resident.was_asked = resident.member->try_ask_to_leave(resident.slice);
 }
 
 void Residency::reserve() {

@@ -1,12 +1,14 @@
 /// Which executors hold a device's compute units, over the whole process. A CPU device runs a
 /// work-group to its end on one of them; where the executors have more than there are units, a
 /// launch asks those that have been resident longest to leave, and the driver starts the slice when
-/// they have.
+/// they have. NVIDIA's GPUs have units enough, but their driver builds a program only while no
+/// kernel runs: a hold has all of them leave, and keeps them out.
 ///
 /// Threading: any thread. Members are called with this lock held; they must not wait for it.
 /// Ownership: a member withdraws before it is gone.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -36,6 +38,20 @@ class Residency {
   /// might take the unit that is needed to tell them.
   [[nodiscard]] bool try_launch(Member& member, std::uint32_t slice, std::size_t work_groups,
                                 std::size_t limit);
+  /// From its construction, which waits until no slice is resident, to its end `try_launch` says
+  /// "not yet". A slice whose op takes long is not waited for: from then on the driver waits.
+  class Hold {
+   public:
+    explicit Hold(Residency& residency,
+                  std::chrono::nanoseconds patience = std::chrono::seconds(2));
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    ~Hold();
+
+   private:
+    Residency& residency_;
+  };
+
   /// Room for as many as are ever resident at once: launches need no memory then.
   void reserve();
   /// Its slices have returned, or it will launch no more.
@@ -49,8 +65,12 @@ class Residency {
     bool was_asked;  // to leave
   };
 
+  void forget_returned_locked(const Member* launching);
+  void ask_all_locked();
+
   std::mutex mutex_;
   std::vector<Resident> residents_;  // those resident longest first
+  int holds_ = 0;
 };
 
 }  // namespace ringkernel::opencl

@@ -24,6 +24,17 @@ using namespace std::chrono_literals;
 /// than `self_test_step_timeout`, and finite.
 constexpr rk_u32 shared_polls_max = 4'000'000'000u;
 
+/// The host's line comes first, the work-groups' behind it.
+constexpr std::size_t host_bytes = sizeof(rk_self_test_host_line);
+
+Result<void> set_arguments(cl_kernel kernel, const SharedMemory& memory) {
+  reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = shared_polls_max;
+  RK_TRY_VOID(
+      check("clSetKernelArgSVMPointer", cl().clSetKernelArgSVMPointer(kernel, 0, memory.data())));
+  return check("clSetKernelArgSVMPointer",
+               cl().clSetKernelArgSVMPointer(kernel, 1, memory.data() + host_bytes));
+}
+
 /// Waits until `condition` holds. False after `timeout`.
 template <class Condition>
 bool wait_for(Condition condition, Clock::duration timeout) {
@@ -41,7 +52,7 @@ class SelfTest {
  public:
   SelfTest(std::byte* memory, cl_event running)
       : host_(*reinterpret_cast<rk_self_test_host_line*>(memory)),
-        device_(*reinterpret_cast<rk_self_test_device_line*>(memory + RK_LINE_BYTES)),
+        device_(*reinterpret_cast<rk_self_test_device_line*>(memory + host_bytes)),
         running_(running) {}
 
   static Error failure(std::string what) {
@@ -64,7 +75,7 @@ class SelfTest {
     figures.ping_p50_ns = durations_ns[self_test_pings / 2];
     RK_TRY(polls, polls_per_ms());
     figures.polls_per_ms = polls;
-    if (event_status(running_) != CL_RUNNING)
+    if (ended())  // not "is not CL_RUNNING": NVIDIA's driver says CL_SUBMITTED until the end
       return failure("the probe kernel answered, but: " + state_text());
     return figures;
   }
@@ -145,12 +156,8 @@ Result<SelfTestFigures> test_zero_copy(const Probe& probe) {
                               probe.cache));
   RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
   RK_TRY(queue, make_queue(probe.context, probe.device));
-  RK_TRY(memory, SharedMemory::allocate(probe.context, std::size_t{2} * RK_LINE_BYTES));
-  reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = shared_polls_max;
-  for (cl_uint line = 0; line < 2; ++line)
-    RK_TRY_VOID(check("clSetKernelArgSVMPointer",
-                      cl().clSetKernelArgSVMPointer(
-                          kernel.get(), line, memory.data() + std::size_t{line} * RK_LINE_BYTES)));
+  RK_TRY(memory, SharedMemory::allocate(probe.context, host_bytes + RK_LINE_BYTES));
+  RK_TRY_VOID(set_arguments(kernel.get(), memory));
   RK_TRY(event, enqueue_one(queue.get(), kernel.get()));
   SelfTest test(memory.data(), event.get());
   const Result<void> flushed = flush(queue.get());
@@ -168,16 +175,11 @@ namespace {
 /// Launches the probe kernel with `work_groups` and counts those that answer while all run.
 Result<uint32_t> count_together(const Probe& probe, cl_kernel kernel, uint32_t work_groups) {
   RK_TRY(queue, make_queue(probe.context, probe.device));
-  RK_TRY(memory,
-         SharedMemory::allocate(probe.context, (std::size_t{1} + work_groups) * RK_LINE_BYTES));
+  RK_TRY(memory, SharedMemory::allocate(probe.context, host_bytes + work_groups * RK_LINE_BYTES));
   auto& host = *reinterpret_cast<rk_self_test_host_line*>(memory.data());
-  const std::span devices(
-      reinterpret_cast<rk_self_test_device_line*>(memory.data() + RK_LINE_BYTES), work_groups);
-  host.polls_max = shared_polls_max;
-  for (cl_uint line = 0; line < 2; ++line)
-    RK_TRY_VOID(check("clSetKernelArgSVMPointer",
-                      cl().clSetKernelArgSVMPointer(
-                          kernel, line, memory.data() + std::size_t{line} * RK_LINE_BYTES)));
+  const std::span devices(reinterpret_cast<rk_self_test_device_line*>(memory.data() + host_bytes),
+                          work_groups);
+  RK_TRY_VOID(set_arguments(kernel, memory));
   RK_TRY(event, enqueue_groups(queue.get(), kernel, work_groups));
   const Result<void> flushed = flush(queue.get());
   const auto ended = [&] { return event_status(event.get()) <= CL_COMPLETE; };

@@ -168,8 +168,9 @@ class CopiedProbe {
     return {};
   }
 
-  /// Whether all that was asked for came to pass while the kernel ran.
-  [[nodiscard]] bool runs() const { return event_status(running_.get()) == CL_RUNNING; }
+  /// Whether all that was asked for came to pass while the kernel ran. NVIDIA's driver calls a
+  /// kernel that runs CL_SUBMITTED until it has ended.
+  [[nodiscard]] bool runs() const { return event_status(running_.get()) > CL_COMPLETE; }
 
   Result<void> stop() {
     sent_.stop = 1;
@@ -237,7 +238,7 @@ Result<SelfTestFigures> talk(CopiedProbe& kernel) {
   std::ranges::nth_element(durations_ns, durations_ns.begin() + self_test_pings / 2);
   figures.ping_p50_ns = durations_ns[self_test_pings / 2];
   RK_TRY_VOID(kernel.copy_large());
-  if (!kernel.runs()) return failure("the probe kernel answered, but does not run any more");
+  if (!kernel.runs()) return failure("the probe kernel answered, but has ended by now");
   return figures;
 }
 

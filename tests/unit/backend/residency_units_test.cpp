@@ -1,6 +1,10 @@
 // Executors of several work-groups hold as many compute units.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "backend/opencl/residency.hpp"
 
 namespace ringkernel::opencl {
@@ -11,12 +15,14 @@ struct Member final : Residency::Member {
   bool try_ask_to_leave(std::uint32_t slice) override {
     if (!can_be_asked) return false;
     asked_slice = slice;
+    if (returns_when_asked) returned = true;
     return true;
   }
   bool was_told() override { return true; }
 
   bool returned = false;
-  bool can_be_asked = true;
+  bool returns_when_asked = false;
+  std::atomic<bool> can_be_asked = true;
   std::uint32_t asked_slice = 0;
 };
 
@@ -73,6 +79,33 @@ TEST(Residency, AsksAgainWhoeverCouldNotBeAsked) {
   resident.can_be_asked = true;
   EXPECT_TRUE(residency.try_launch(waits, 8, 1, limit));
   EXPECT_EQ(resident.asked_slice, 7u);
+}
+
+// A driver that builds only while nothing runs would wait for a busy slice for ever.
+TEST(Residency, AHoldHasAllLeaveAndKeepsThemOut) {
+  Residency residency;
+  Member resident;
+  EXPECT_TRUE(residency.try_launch(resident, 7, 1, limit));
+  resident.can_be_asked = false;
+  resident.returns_when_asked = true;
+  std::thread soon([&resident] { resident.can_be_asked = true; });
+  {
+    const Residency::Hold hold(residency);
+    EXPECT_EQ(resident.asked_slice, 7u);
+    EXPECT_TRUE(resident.returned);
+    EXPECT_FALSE(residency.try_launch(resident, 8, 1, limit));
+    const Residency::Hold another(residency);
+  }
+  soon.join();
+  EXPECT_TRUE(residency.try_launch(resident, 8, 1, limit));
+}
+
+TEST(Residency, AHoldGoesOnWhereAnOpTakesLong) {
+  Residency residency;
+  Member busy;
+  EXPECT_TRUE(residency.try_launch(busy, 7, 1, limit));
+  const Residency::Hold hold(residency, std::chrono::milliseconds(1));
+  EXPECT_EQ(busy.asked_slice, 7u);
 }
 
 }  // namespace
