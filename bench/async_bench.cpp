@@ -4,6 +4,6 @@
 
 int main(int argument_count, char** arguments) {
   return bench::figure_main(argument_count, arguments,
-                            "async_execute beside execute, by the pause between requests",
+                            "Requests without waiting beside those that are waited for",
                             bench::async_figures());
 }

@@ -107,7 +107,8 @@ const Case cases_of_async[] = {
     {"opencl_async_execute_1000", "us", on_opencl<Way::async_execute, 1000>},
 };
 
-/// How many times what execute takes, by the pause in microseconds.
+/// How many times what execute takes, by the pause in microseconds; and what an op takes that is
+/// waited for, by how many are given before.
 const std::vector<Figure> figures_of_async = {
     {"native_async_vs_execute_0",
      "x",
@@ -145,6 +146,20 @@ const std::vector<Figure> figures_of_async = {
      5,
      "opencl_async_execute_1000",
      {"opencl_execute_1000"}},
+    {"native_mind_async_vs_sync_1", "x", Better::lower, 3, "native_mind_async_1", {"native_mind"}},
+    {"native_mind_async_vs_sync_1000",
+     "x",
+     Better::lower,
+     1.5,
+     "native_mind_async_1000",
+     {"native_mind"}},
+    {"opencl_mind_async_vs_sync_1", "x", Better::lower, 3, "opencl_mind_async_1", {"opencl_mind"}},
+    {"opencl_mind_async_vs_sync_1000",
+     "x",
+     Better::lower,
+     1.5,
+     "opencl_mind_async_1000",
+     {"opencl_mind"}},
 };
 
 }  // namespace

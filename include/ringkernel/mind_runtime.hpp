@@ -161,8 +161,9 @@ class MindRuntime {
     return run(check(text, inputs, outputs, options));
   }
 
-  /// The same without waiting, neither for the op nor for those that it depends on. Completes when
-  /// the op has ended. Signature: void(error_code); the error's text comes from `synchronize`. The
+  /// The same without waiting, neither for the op nor for those that it depends on. Natively a
+  /// short op (100 us) runs on this thread if nothing else is unfinished. Completes when the op has
+  /// ended. Signature: void(error_code); the error's text comes from `synchronize`. The
   /// handler is called exactly once, on its associated executor, never inside this function. An op
   /// cannot be cancelled: only its end says that the device has let go of its tensors.
   template <class Token>

@@ -17,6 +17,12 @@ namespace {
 /// it for ever.
 constexpr std::size_t handed_out_max = 64;
 
+/// Ops that take longer are for other threads than those that give them: after one of them so many
+/// go to the device, twice as many after each further one.
+constexpr std::chrono::microseconds here_most(100);
+constexpr std::uint32_t handed_on_min = 16;
+constexpr std::uint32_t handed_on_max = 4096;
+
 /// Whether a message that ended so may have been executed, or may still be, in part.
 bool may_have_written(const Error& error) {
   return error == Errc::deadline_exceeded || error == Errc::execution_timeout ||
@@ -114,14 +120,7 @@ Result<void> MindState::run(MindCall call) {
     ended_.wait(lock, [&] { return outcome.has_value(); });
     return std::move(*outcome);
   }
-  // Not put in order: nobody relies on its place, which only `call` knows.
-  op.handed_out = true;
-  Kernel kernel = queues_[schedule_.queue_of(ticket)].kernel;
-  lock.unlock();
-  Result<Reply> reply = kernel.call(op.call.request, {.timeout = timeout_of(op)});
-  Result<void> result;
-  if (!reply) result = std::move(reply).error();
-  lock.lock();
+  Result<void> result = call_here(lock, ticket);
   std::optional<Result<void>> outcome;
   op.done = [&](Result<void> ended) { outcome = std::move(ended); };
   end(lock, ticket, std::move(result));
@@ -137,9 +136,42 @@ void MindState::start(MindCall call, Done done) {
     return;
   }
   const Ticket ticket = give(std::move(call), std::move(done));
-  ops_.at(ticket).asynchronous = true;
+  Given& op = ops_.at(ticket);
+  op.asynchronous = true;
+  if (pays_here(op)) {
+    const auto begin = std::chrono::steady_clock::now();
+    Result<void> result = call_here(lock, ticket);
+    note_time_here(std::chrono::steady_clock::now() - begin);
+    return end(lock, ticket, std::move(result));
+  }
   if (schedule_.ready(ticket)) put_in_order(ticket);
   pump_and_tell(lock);
+}
+
+Result<void> MindState::call_here(Lock& lock, Ticket ticket) {
+  // Not put in order: nobody relies on its place, which only `call` knows.
+  Given& op = ops_.at(ticket);
+  op.handed_out = true;
+  Kernel kernel = queues_[schedule_.queue_of(ticket)].kernel;
+  lock.unlock();
+  Result<Reply> reply = kernel.call(op.call.request, {.timeout = timeout_of(op)});
+  lock.lock();
+  if (!reply) return std::move(reply).error();
+  return {};
+}
+
+// An op beside others would wait here until the executor is free, however long they are.
+bool MindState::pays_here(const Given& op) noexcept {
+  if (place_.backend != "native" || ops_.size() != 1 || is_watched(op)) return false;
+  if (handed_on_left_ == 0) return true;
+  --handed_on_left_;
+  return false;
+}
+
+void MindState::note_time_here(std::chrono::nanoseconds time) noexcept {
+  const bool was_short = time <= here_most;
+  handed_on_left_ = was_short ? 0 : std::max(handed_on_next_, handed_on_min);
+  handed_on_next_ = was_short ? 0 : std::min(handed_on_left_ * 2, handed_on_max);
 }
 
 void MindState::pump_and_tell(Lock& lock) noexcept {

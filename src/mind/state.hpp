@@ -1,8 +1,9 @@
 /// What a `MindRuntime` is: a runtime, its queues, and the ops that are unfinished.
 ///
 /// An op is handed to the device by `async_call`, one op of a queue at a time, so that the ring has
-/// the order of the queue; or, if it depends on nothing and somebody waits for it, by `call` on the
-/// waiting thread, which is faster.
+/// the order of the queue. Or by `call` on the thread that gives it, which is faster: if it depends
+/// on nothing and that thread waits for it; natively also if nothing else is unfinished and ops are
+/// short, for `async_call` would run it there as well.
 ///
 /// Threading: any thread. The lock is held for decisions only: not while ops are handed out, nor
 /// while anybody waits. What the device answers is taken note of on a thread of its own, which runs
@@ -90,6 +91,11 @@ class MindState {
   [[nodiscard]] std::chrono::nanoseconds timeout_of(const Given& op) const noexcept;
   /// Whether the op would run on the calling thread, and has a timeout of its own to keep.
   [[nodiscard]] bool is_watched(const Given& op) const noexcept;
+  /// Whether an op that nobody waits for is run by the thread that gives it; lock held.
+  [[nodiscard]] bool pays_here(const Given& op) noexcept;
+  void note_time_here(std::chrono::nanoseconds time) noexcept;  // lock held
+  /// Runs it on this thread. The lock is let go of meanwhile.
+  Result<void> call_here(Lock& lock, Ticket ticket);
   void put_in_order(Ticket ready) noexcept;  // lock held
   /// Hands out what is in order, and tells what could not be. The lock is let go of meanwhile.
   void pump(Lock& lock, Told& told) noexcept;
@@ -126,6 +132,8 @@ class MindState {
   /// Outputs that ops may have been writing when they failed; with room for those of all.
   std::vector<Tensor> doubtful_;
   std::optional<Error> first_error_;
+  std::uint32_t handed_on_left_ = 0;  // before the next op is tried on the thread that gives it
+  std::uint32_t handed_on_next_ = 0;  // how many they will be if that one is long, too
   bool closed_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 
@@ -39,6 +40,46 @@ TEST_P(MindAsync, CompletesOnTheHandlersExecutorAndNotInside) {
   io.run();
   EXPECT_TRUE(called);
   EXPECT_THAT(contents(runtime, x), ElementsAre(0, 2, 0, 4));
+}
+
+// It costs what one costs that somebody waits for: no other thread has to wake up.
+TEST(MindAsyncNatively, AShortOpHasEndedWhenItWasGiven) {
+  auto runtime = open_mind("native");
+  const Tensor x = filled(runtime, {4}, {0, 0, 0, 0});
+  const Tensor one = filled(runtime, {4}, {1, 1, 1, 1});
+  boost::asio::io_context io;
+  const auto work = boost::asio::make_work_guard(io);
+  int ended_at_once = 0;
+  for (int op = 0; op < 200; ++op) {
+    runtime.run_op_async("add", {x, one}, x, {}, boost::asio::bind_executor(io, [](error_code) {}));
+    if (io.poll() == 1)
+      ++ended_at_once;
+    else
+      io.run_one();
+  }
+  // Not all where this thread lost its core in one of them, which then passes for a long op.
+  EXPECT_GT(ended_at_once, 100);
+  EXPECT_THAT(contents(runtime, x), Each(200));
+}
+
+// Else giving ops would be waiting for them.
+TEST(MindAsyncNatively, LongOpsRunBesideTheThreadThatGivesThem) {
+  auto runtime = open_mind("native");
+  constexpr std::int64_t side = 512;
+  const Tensor a = runtime.allocate({DType::f32, {side, side}}).value();
+  const Tensor b = runtime.allocate({DType::f32, {side, side}}).value();
+  boost::asio::io_context io;
+  const auto work = boost::asio::make_work_guard(io);
+  int unfinished = 0;
+  for (int op = 0; op < 40; ++op) {
+    runtime.run_op_async("matmul", {a, a}, b, {},
+                         boost::asio::bind_executor(io, [](error_code) {}));
+    if (io.poll() == 0) {
+      ++unfinished;
+      io.run_one();
+    }
+  }
+  EXPECT_GT(unfinished, 20);
 }
 
 TEST_P(MindAsync, WaitsForEverForTheLongestTimeout) {
