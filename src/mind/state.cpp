@@ -1,7 +1,6 @@
 #include "mind/state.hpp"
 
 #include <algorithm>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -54,12 +53,33 @@ Result<std::shared_ptr<MindState>> MindState::open(BackendTarget target, MindOpt
   return state;
 }
 
+struct MindState::Answered {
+  using CalledAtOnce = void;
+  // NOLINTBEGIN(readability-identifier-naming): Asio asks for these names
+  using executor_type = boost::asio::thread_pool::executor_type;
+  executor_type get_executor() const noexcept { return state->notes_.get_executor(); }
+  // NOLINTEND(readability-identifier-naming)
+
+  void operator()(Result<Reply> reply) const noexcept {
+    Result<void> result;
+    if (!reply) result = std::move(reply).error();
+    state->answered(*op, std::move(result));
+  }
+
+  MindState* state;
+  Given* op;
+};
+
 MindState::MindState(RingKernelRuntime runtime, MindOptions options, mind::Place place)
     : runtime_(std::move(runtime)),
       options_(std::move(options)),
       place_(std::move(place)),
       schedule_(options_.queues),
-      queues_(options_.queues) {}
+      queues_(options_.queues) {
+  boost::asio::post(notes_, [this] { take_notes(); });
+}
+
+MindState::~MindState() { end_notes(); }
 
 Result<void> MindState::launch_queues() {
   KernelOptions options = options_.queue;
@@ -204,53 +224,106 @@ void MindState::put_in_order(Ticket ready) noexcept {
 }
 
 void MindState::pump(Lock& lock, Told& told) noexcept {
-  std::size_t ended = 0;
-  do {  // what could not be handed out has ended, and may have put another one in order
-    ended = told.size();
-    for (Queue& queue : queues_)
-      if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue, told);
-  } while (told.size() != ended);
+  begin_taking();
+  std::size_t left = handed_out_max;
+  do {
+    std::size_t ended = 0;
+    do {  // what has ended may have put another one in order
+      ended = told.size();
+      for (Queue& queue : queues_)
+        if (!queue.order.empty() && !queue.being_pumped) pump_queue(lock, queue, told, left);
+    } while (told.size() != ended && left != 0);
+  } while (take_answers(told, left == 0));
 }
 
-void MindState::pump_queue(Lock& lock, Queue& queue, Told& told) noexcept {
-  const auto leave_to_another = [this] {
-    return with_memory([this] {
-      boost::asio::post(notes_, [this] {
-        Lock later(mutex_);
-        pump_and_tell(later);
-      });
-    });
-  };
+void MindState::pump_queue(Lock& lock, Queue& queue, Told& told, std::size_t& left) noexcept {
   queue.being_pumped = true;  // the ring takes ops in the order of these calls: one thread's
-  for (std::size_t handed_out = 0; !queue.order.empty(); ++handed_out) {
-    if (handed_out >= handed_out_max && leave_to_another()) break;
+  for (; !queue.order.empty() && left != 0; --left) {
     const Ticket ticket = queue.order.front();
-    queue.order.pop_front();
     Given& op = ops_.at(ticket);
+    op.place.splice(op.place.end(), queue.order, queue.order.begin());
     op.handed_out = true;
-    const Request request = op.call.request;
-    Kernel kernel = queue.kernel;
-    const std::chrono::nanoseconds timeout = timeout_of(op);
+    const Kernel kernel = queue.kernel;
     lock.unlock();
-    const bool is_handed_out = with_memory([&] {
-      kernel.async_call(request, {.timeout = timeout},
-                        as_result(boost::asio::bind_executor(
-                            notes_.get_executor(), [this, ticket](Result<Reply> reply) {
-                              Lock noted(mutex_);
-                              Result<void> result;
-                              if (!reply) result = std::move(reply).error();
-                              end(noted, ticket, std::move(result));
-                            })));
-    });
+    const bool is_handed_out = hand_out(kernel, op);
     lock.lock();
-    if (is_handed_out) continue;
-    ops_.at(ticket).handed_out = false;
+    if (is_handed_out) continue;  // and may have ended
+    op.handed_out = false;
     end_one(ticket, no_memory(), told);
   }
   queue.being_pumped = false;
 }
 
+bool MindState::hand_out(Kernel queue, Given& op) noexcept {
+  // By value: the op may have ended, and be gone, before async_call returns.
+  const Request request = op.call.request;
+  const SendOptions options{.timeout = timeout_of(op)};
+  return with_memory([&] { queue.async_call(request, options, as_result(Answered{this, &op})); });
+}
+
 // --- ends -------------------------------------------------------------------------------------
+
+void MindState::answered(Given& op, Result<void> result) noexcept {
+  {
+    const std::lock_guard lock(answers_mutex_);
+    op.result = std::move(result);
+    answers_.splice(answers_.end(), op.place);
+    if (takers_ != 0 || std::exchange(is_called_, true)) return;
+  }
+  called_.notify_one();
+}
+
+void MindState::begin_taking() noexcept {
+  const std::lock_guard lock(answers_mutex_);
+  ++takers_;
+  is_called_ = false;  // who is on its way finds what this one leaves
+}
+
+bool MindState::take_answers(Told& told, bool leaves) noexcept {
+  std::list<Ticket> answers;
+  {
+    const std::lock_guard lock(answers_mutex_);
+    answers.swap(answers_);
+    leaves |= answers.empty();
+    if (leaves) --takers_;
+  }
+  for (const Ticket ticket : answers) end_one(ticket, std::move(ops_.at(ticket).result), told);
+  const bool some_wait = std::ranges::any_of(
+      queues_, [](const Queue& queue) { return !queue.order.empty() && !queue.being_pumped; });
+  if (leaves && some_wait) call_for_another();
+  return !leaves;
+}
+
+void MindState::call_for_another() noexcept {
+  {
+    const std::lock_guard lock(answers_mutex_);
+    is_called_ = true;
+  }
+  called_.notify_one();
+}
+
+void MindState::take_notes() noexcept {
+  Lock answers(answers_mutex_);
+  for (;;) {
+    called_.wait(answers, [this] { return is_called_ || notes_end_; });
+    if (!is_called_) return;
+    answers.unlock();
+    {
+      Lock lock(mutex_);
+      pump_and_tell(lock);
+    }
+    answers.lock();
+  }
+}
+
+void MindState::end_notes() noexcept {
+  {
+    const std::lock_guard lock(answers_mutex_);
+    notes_end_ = true;
+  }
+  called_.notify_one();
+  notes_.join();
+}
 
 void MindState::end(Lock& lock, Ticket ticket, Result<void> result) noexcept {
   Told told;
@@ -397,8 +470,11 @@ void MindState::close() noexcept {
     tell(lock, told);
   }
   if (options_.on_metrics) (void)with_memory([this] { options_.on_metrics(runtime_.metrics()); });
-  (void)runtime_.shutdown();  // ends what was handed out
-  notes_.join();
+  (void)runtime_.shutdown();  // answers what was handed out
+  Lock lock(mutex_);
+  ended_.wait(lock, [this] { return ops_.empty(); });
+  lock.unlock();
+  end_notes();
 }
 
 }  // namespace ringkernel::detail

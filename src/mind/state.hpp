@@ -6,7 +6,8 @@
 /// short, for `async_call` would run it there as well.
 ///
 /// Threading: any thread. The lock is held for decisions only: not while ops are handed out, nor
-/// while anybody waits. What the device answers is taken note of on a thread of its own, which runs
+/// while anybody waits. Whoever brings an answer of the device adds it to a list; the threads that
+/// hand ops out take note of what is there; if there is none, a thread of its own does, which runs
 /// nothing of the user's and waits for nothing but a copy of the host's that is under way.
 /// Ownership: shared with operations that were not started yet; `close` ends everything else.
 #pragma once
@@ -39,7 +40,7 @@ class MindState {
   MindState(RingKernelRuntime runtime, MindOptions options, mind::Place place);
   MindState(const MindState&) = delete;
   MindState& operator=(const MindState&) = delete;
-  ~MindState() = default;
+  ~MindState();
 
   /// Whether it was made before a fork: then nothing but this may be asked.
   [[nodiscard]] bool is_foreign() const noexcept { return mark_.is_foreign(); }
@@ -70,12 +71,16 @@ class MindState {
   struct Given {
     MindCall call;
     Done done;
-    std::list<Ticket> place{};  // of one, until it goes into the order of its queue
-    Result<void> result{};      // when it has ended
+    // Of one, wherever it stands: here, in the order of its queue, or among those that are
+    // answered.
+    std::list<Ticket> place{};
+    Result<void> result{};  // when it is answered, or has ended
     bool handed_out = false;
     bool asynchronous = false;
   };
   using Ops = std::map<Ticket, Given>;
+  /// The handler of an op that is handed out.
+  struct Answered;
   struct Queue {
     Kernel kernel;
     std::list<Ticket> order;  // ready, not handed out
@@ -100,7 +105,20 @@ class MindState {
   /// Hands out what is in order, and tells what could not be. The lock is let go of meanwhile.
   void pump(Lock& lock, Told& told) noexcept;
   void pump_and_tell(Lock& lock) noexcept;  // the lock is held again afterwards
-  void pump_queue(Lock& lock, Queue& queue, Told& told) noexcept;
+  /// At most `left`, which it counts down.
+  void pump_queue(Lock& lock, Queue& queue, Told& told, std::size_t& left) noexcept;
+  [[nodiscard]] bool hand_out(Kernel queue, Given& op) noexcept;
+  /// The device has answered: for whoever takes note. Takes no lock but its own.
+  void answered(Given& op, Result<void> result) noexcept;
+  /// From here on this thread takes note of answers, until `take_answers` says that it does not.
+  void begin_taking() noexcept;
+  /// Ends what was answered. False if nothing was, or if this thread `leaves`; what it leaves is
+  /// another's. Lock held.
+  bool take_answers(Told& told, bool leaves) noexcept;
+  void call_for_another() noexcept;
+  /// On the thread of notes_: hands out, and takes note, whenever it is called.
+  void take_notes() noexcept;
+  void end_notes() noexcept;
   /// The op has ended, with its own error.
   void end(Lock& lock, Ticket ticket, Result<void> result) noexcept;
   void end_one(Ticket ticket, Result<void> result, Told& told) noexcept;  // lock held
@@ -135,6 +153,14 @@ class MindState {
   std::uint32_t handed_on_left_ = 0;  // before the next op is tried on the thread that gives it
   std::uint32_t handed_on_next_ = 0;  // how many they will be if that one is long, too
   bool closed_ = false;
+
+  // Innermost: held by whoever brings an answer, inside the bridge.
+  std::mutex answers_mutex_;
+  std::list<Ticket> answers_;  // of ops whose ends nobody has taken note of
+  std::uint32_t takers_ = 0;   // threads that will look once more before they leave
+  bool is_called_ = false;     // that of notes_ is on its way
+  bool notes_end_ = false;
+  std::condition_variable called_;
 };
 
 }  // namespace ringkernel::detail

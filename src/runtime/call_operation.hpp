@@ -87,8 +87,9 @@ class CallOperation final : public bridge::Completion,
   void submit(KernelState::Prepared& prepared, const SendOptions& options) {
     prepared.envelope.deadline_ns =
         kernel_->deadline_ns(options, kernel_->runtime().options().call_timeout);
-    const boost::asio::any_io_executor executor =
-        finish_.executor();  // finish_ may end before submit does
+    // finish_ may end before submit does
+    const boost::asio::any_io_executor executor = finish_.executor();
+    const bool may_post = !finish_.calls_at_once();
     finish_.on_cancel([weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->cancel();
     });
@@ -104,7 +105,7 @@ class CallOperation final : public bridge::Completion,
                        [&](std::byte* payload) { prepared.write(payload); });
     if (id) {
       if (whereabouts_.in_flight(*id)) (void)channel.cancel(*id);
-      if (prepared.envelope.assisted) look(executor, how, *id, now_ns);
+      if (prepared.envelope.assisted) look(executor, may_post, how, *id, now_ns);
     } else if (id.error() == Errc::busy) {
       prepared.envelope.assisted = false;
       MessageBuffer payload(prepared.envelope.payload_bytes);
@@ -122,15 +123,15 @@ class CallOperation final : public bridge::Completion,
   /// The thread would go to sleep until the bridge thread wakes it, which costs more than a short
   /// op: let it look first. If the op ran on this thread the reply is there; if nothing else is
   /// under way it soon will be. Otherwise more may be about to be sent, and the look comes behind.
-  void look(const boost::asio::any_io_executor& executor, Wake how, MessageId id,
+  void look(const boost::asio::any_io_executor& executor, bool may_post, Wake how, MessageId id,
             std::uint64_t now_ns) noexcept {
     bridge::Channel& channel = kernel_->channel();
     if (how == Wake::run_on_caller || channel.in_flight() == 1) return channel.assist(id, now_ns);
-    const bool is_posted = with_memory([&] {
-      boost::asio::post(executor, [kernel = kernel_, id] {
-        kernel->channel().assist(id, kernel->runtime().clock().now_ns());
-      });
-    });
+    const bool is_posted = may_post && with_memory([&] {
+                             boost::asio::post(executor, [kernel = kernel_, id] {
+                               kernel->channel().assist(id, kernel->runtime().clock().now_ns());
+                             });
+                           });
     if (!is_posted) channel.leave_to_bridge(id);
   }
   void admitted(Result<MessageId> id) noexcept {

@@ -24,22 +24,25 @@ namespace ringkernel::detail {
 /// What a handler gets whose operation was cancelled.
 inline const error_code aborted = boost::asio::error::operation_aborted;
 
-/// A handler, kept with outstanding work on its executor, and called there exactly once; or
-/// destroyed with the executor's context, whatever happens afterwards. All that its call needs is
-/// taken when this is made; where the handler then cannot be posted for lack of memory, it is
-/// posted as soon as it can be (bridge/late.hpp).
+/// A handler, kept with outstanding work on its executor, and called there exactly once (or, where
+/// the handler says so, at once: operation.hpp); or destroyed with the executor's context, whatever
+/// happens afterwards. All that its call needs is taken when this is made; where the handler then
+/// cannot be posted for lack of memory, it is posted as soon as it can be (bridge/late.hpp).
 template <class... Args>
 class Finish {
  public:
   /// std::bad_alloc: the operation has not begun, and the handler is not called.
   explicit Finish(Handler<Args...> handler) : state_(std::make_shared<State>(std::move(handler))) {}
 
-  /// Posts the handler; never calls it on this stack. The last use of this object.
+  /// Posts the handler; never calls one of the user's on this stack. The last use of this object.
   void operator()(Error error, Args... args) noexcept {
     state_->error = std::move(error);
     state_->values.emplace(std::move(args)...);
+    if (state_->at_once) return std::exchange(state_, nullptr)->call_at_once();
     bridge::Late::see_to(std::move(state_));
   }
+
+  [[nodiscard]] bool calls_at_once() const noexcept { return state_->at_once; }
 
   /// False once the handler's context has gone.
   [[nodiscard]] bool waits() const { return state_->waits(); }
@@ -75,6 +78,7 @@ class Finish {
           executor(boost::asio::prefer(given.executor,
                                        boost::asio::execution::outstanding_work.tracked)),
           sink(std::move(given.sink)),
+          at_once(given.at_once),
           handler(std::move(given.function)) {
       enter();
     }
@@ -90,6 +94,12 @@ class Finish {
             // From here on the context's queue alone has it, and destroys it when it goes.
             [&] { self.reset(); });
       });
+    }
+
+    void call_at_once() noexcept {
+      bool is_mine = false;
+      leave_with([&] { is_mine = true; }, [] {});
+      if (is_mine) call();
     }
 
     void call() {
@@ -113,6 +123,7 @@ class Finish {
 
     boost::asio::any_io_executor executor;
     ErrorSink sink;
+    const bool at_once;
     typename Handler<Args...>::Function handler;
     std::weak_ptr<Abandonable> operation;
     Error error;

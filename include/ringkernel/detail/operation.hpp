@@ -28,6 +28,15 @@ namespace ringkernel::detail {
 class KernelState;
 class RuntimeState;
 
+/// Whether a handler is called by whoever ends the operation, without its executor: the library's
+/// own, which take note and neither block nor call the library. They say so by a type of that name.
+template <class Concrete>
+inline constexpr bool called_at_once = requires {
+  typename Concrete::CalledAtOnce;
+};
+template <class Concrete, class... T>
+inline constexpr bool called_at_once<ResultHandler<Concrete, T...>> = called_at_once<Concrete>;
+
 /// A completion handler and its executor, type-erased. The executor and the sink of errors are
 /// taken from the concrete handler: an any_completion_executor could not promise to post.
 template <class... Args>
@@ -38,10 +47,12 @@ struct Handler {
   explicit Handler(Concrete concrete)
       : executor(boost::asio::get_associated_executor(concrete, boost::asio::system_executor())),
         sink(ErrorSinkOf<Concrete>::get(concrete)),
+        at_once(called_at_once<Concrete>),
         function(std::move(concrete)) {}
 
   boost::asio::any_io_executor executor;
   ErrorSink sink;
+  bool at_once;
   Function function;
 };
 
