@@ -107,7 +107,7 @@ int32_t state(rk_device* device, rk_device_state* out) {
 }
 
 void close(rk_device* device) {
-  const auto hold = hold_launches(object(device).found());
+  const Residency::Hold hold(object(device).found().residency_to_hold());
   delete &object(device);
 }
 
@@ -121,7 +121,7 @@ int32_t executor_create(rk_device* device, const char* program, uint64_t executo
 }
 
 void executor_destroy(rk_executor* executor) {
-  const auto hold = hold_launches(object(executor).device().found());
+  const Residency::Hold hold(object(executor).device().found().residency_to_hold());
   delete &object(executor);
 }
 

@@ -44,11 +44,6 @@ Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const Co
 
 }  // namespace
 
-std::unique_ptr<Residency::Hold> hold_launches(const FoundDevice& found) {
-  if (!is_nvidia(found.id)) return nullptr;
-  return std::make_unique<Residency::Hold>(found.residency);
-}
-
 Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
                                              const rk_device_options& options) {
   if (found.description.transfer == RK_TRANSFER_NONE)
@@ -56,7 +51,7 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
                  std::string(found.description.name) + ": " + found.description.reason);
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
-  const auto hold = hold_launches(found);
+  const Residency::Hold hold(found.residency_to_hold());
   RK_TRY(context, make_context(found.id));
   auto cache = std::make_unique<BinaryCache>(found);
   RK_TRY_VOID(check_layout(context.get(), found.id, flags, *cache));

@@ -23,12 +23,6 @@
 
 namespace ringkernel::opencl {
 
-/// Around whatever builds a program, or frees memory, on a device of NVIDIA's: the driver waits
-/// there until no kernel of the context runs, for ever beside one that is busy. Null on other
-/// devices. A launch that is refused meanwhile is tried again by the mover, with which these
-/// devices work.
-std::unique_ptr<Residency::Hold> hold_launches(const FoundDevice& found);
-
 class Device {
  public:
   static Result<std::unique_ptr<Device>> open(const FoundDevice& found,

@@ -28,7 +28,7 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const std::st
   if (work_groups == 0 || work_groups > device.work_groups())
     return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                            std::to_string(device.work_groups()));
-  const auto hold = hold_launches(device.found());
+  const Residency::Hold hold(device.found().residency_to_hold());
   RK_TRY(kernel, device.make_executor_kernel(program));
   const bool is_immediate = device.runs_immediate_slices();
   RK_TRY(queue, is_immediate ? make_immediate_queue(device.context(), device.id())

@@ -217,6 +217,9 @@ Discovery discover_now() {
 
 }  // namespace
 
+FoundDevice::FoundDevice(cl_platform_id of, cl_device_id device, const rk_device_description& what)
+    : platform(of), id(device), description(what), waits_for_kernels(is_nvidia(device)) {}
+
 Result<std::string> device_text(cl_device_id device, cl_device_info what) {
   RK_TRY(characters, device_list<char>(device, what));
   return std::string(characters.begin(), std::find(characters.begin(), characters.end(), '\0'));

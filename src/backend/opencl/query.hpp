@@ -17,12 +17,20 @@
 namespace ringkernel::opencl {
 
 struct FoundDevice {
-  FoundDevice(cl_platform_id of, cl_device_id device, const rk_device_description& what)
-      : platform(of), id(device), description(what) {}
+  FoundDevice(cl_platform_id of, cl_device_id device, const rk_device_description& what);
+
+  /// For a hold around whatever builds a program, or frees memory, on a device of NVIDIA's: the
+  /// driver waits there until no kernel of the context runs, for ever beside one that is busy. Null
+  /// on other devices. A launch that is refused meanwhile is tried again by the mover, with which
+  /// these devices work.
+  [[nodiscard]] Residency* residency_to_hold() const noexcept {
+    return waits_for_kernels ? &residency : nullptr;
+  }
 
   cl_platform_id platform;
   cl_device_id id;
   rk_device_description description;
+  bool waits_for_kernels;       ///< NVIDIA's driver
   mutable Residency residency;  ///< of the whole process
 };
 

@@ -30,16 +30,17 @@ bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work
   return true;
 }
 
-Residency::Hold::Hold(Residency& residency, std::chrono::nanoseconds patience)
+Residency::Hold::Hold(Residency* residency, std::chrono::nanoseconds patience)
     : residency_(residency) {
+  if (residency == nullptr) return;
   constexpr std::chrono::microseconds pause(50);  // no driver says when a slice has returned
   const auto begin = std::chrono::steady_clock::now();
-  std::unique_lock lock(residency_.mutex_);
-  ++residency_.holds_;
+  std::unique_lock lock(residency->mutex_);
+  ++residency->holds_;
   for (;;) {
-    residency_.forget_returned_locked(nullptr);
-    if (residency_.residents_.empty()) return;
-    residency_.ask_all_locked();
+    residency->forget_returned_locked(nullptr);
+    if (residency->residents_.empty()) return;
+    residency->ask_all_locked();
     if (std::chrono::steady_clock::now() - begin >= patience) return;
     lock.unlock();
     std::this_thread::sleep_for(pause);
@@ -48,8 +49,9 @@ Residency::Hold::Hold(Residency& residency, std::chrono::nanoseconds patience)
 }
 
 Residency::Hold::~Hold() {
-  const std::lock_guard lock(residency_.mutex_);
-  --residency_.holds_;
+  if (residency_ == nullptr) return;
+  const std::lock_guard lock(residency_->mutex_);
+  --residency_->holds_;
 }
 
 void Residency::forget_returned_locked(const Member* launching) {

@@ -39,17 +39,18 @@ class Residency {
   [[nodiscard]] bool try_launch(Member& member, std::uint32_t slice, std::size_t work_groups,
                                 std::size_t limit);
   /// From its construction, which waits until no slice is resident, to its end `try_launch` says
-  /// "not yet". A slice whose op takes long is not waited for: from then on the driver waits.
+  /// "not yet". A slice whose op takes long is not waited for: from then on the driver waits. Of
+  /// nothing: does nothing. Needs no memory.
   class Hold {
    public:
-    explicit Hold(Residency& residency,
+    explicit Hold(Residency* residency,
                   std::chrono::nanoseconds patience = std::chrono::seconds(2));
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
     ~Hold();
 
    private:
-    Residency& residency_;
+    Residency* const residency_;
   };
 
   /// Room for as many as are ever resident at once: launches need no memory then.

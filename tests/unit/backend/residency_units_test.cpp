@@ -90,11 +90,11 @@ TEST(Residency, AHoldHasAllLeaveAndKeepsThemOut) {
   resident.returns_when_asked = true;
   std::thread soon([&resident] { resident.can_be_asked = true; });
   {
-    const Residency::Hold hold(residency);
+    const Residency::Hold hold(&residency);
     EXPECT_EQ(resident.asked_slice, 7u);
     EXPECT_TRUE(resident.returned);
     EXPECT_FALSE(residency.try_launch(resident, 8, 1, limit));
-    const Residency::Hold another(residency);
+    const Residency::Hold another(&residency);
   }
   soon.join();
   EXPECT_TRUE(residency.try_launch(resident, 8, 1, limit));
@@ -104,7 +104,7 @@ TEST(Residency, AHoldGoesOnWhereAnOpTakesLong) {
   Residency residency;
   Member busy;
   EXPECT_TRUE(residency.try_launch(busy, 7, 1, limit));
-  const Residency::Hold hold(residency, std::chrono::milliseconds(1));
+  const Residency::Hold hold(&residency, std::chrono::milliseconds(1));
   EXPECT_EQ(busy.asked_slice, 7u);
 }
 
