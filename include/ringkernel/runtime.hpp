@@ -193,8 +193,9 @@ class RingKernelRuntime {
                                                         const FunctionOptions& options = {}) {
     if (std::optional<CompiledFunction> cached = cached_function(content, inputs))
       return *std::move(cached);
-    RK_TRY(graph, Result<Graph>(std::forward<Make>(make)()));
-    return compile_and_keep(content, inputs, graph, options);
+    Result<Graph> graph(std::forward<Make>(make)());
+    if (!graph) return std::move(graph).error();
+    return compile_and_keep(content, inputs, *graph, options);
   }
 
   /// The way back after a device error: terminates the kernels of a program and ends its executor,
