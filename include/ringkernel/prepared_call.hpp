@@ -12,8 +12,8 @@
 /// Threading: distinct objects safe, shared objects unsafe: one for each thread that calls.
 /// Ownership: shares the ring kernel's state, or the function; operands are borrowed by each call,
 /// and copied before a result is written, so that a result may go where an operand is.
-/// Errors: those of Kernel::call, once an operand is what it should be: E2007 (how many), E2004
-/// (element type), E3007 (how many elements).
+/// Errors: E2007, E2004, E3007: operands or results in another number, of another element type, of
+/// another number of elements than was prepared; then those of Kernel::call.
 #pragma once
 
 #include <cstddef>

@@ -13,6 +13,10 @@ std::string text_of(std::uint64_t count, DType dtype) {
   return std::to_string(count) + " " + name(dtype);
 }
 
+std::string text_of(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 /// `bytes` are those of `expected`.
 bool is_like(const auto& given, const TensorDesc& expected, std::uint64_t bytes) {
   return given.dtype == expected.dtype && given.count * element_bytes(given.dtype) == bytes;
@@ -59,23 +63,24 @@ Result<std::unique_ptr<PreparedState>> PreparedState::of(std::shared_ptr<KernelS
   return std::make_unique<PreparedState>(std::move(kernel), skeleton, layout_of(*skeleton));
 }
 
-Error PreparedState::mismatch(Errc code, const std::string& what, const std::string& expected,
-                              const std::string& got) const {
-  return kernel_->noted(Error(code, "prepared '" + layout_.name + "': " + what +
-                                        ". Expected: " + expected + ". Got: " + got));
+Error PreparedState::mismatch(Errc code, const std::string& prepared,
+                              const std::string& given) const {
+  return kernel_->noted(Error(
+      code, "'" + layout_.name + "' was prepared for " + prepared + "; the call gives " + given));
 }
 
 Error PreparedState::mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
                               std::uint64_t count) const {
   return mismatch(dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
-                  what, text_of(expected.element_count(), expected.dtype), text_of(count, dtype));
+                  text_of(expected.element_count(), expected.dtype) + " as " + what,
+                  text_of(count, dtype));
 }
 
 Result<void> PreparedState::exchange(std::span<const Elements> operands,
                                      std::span<const bridge::ReplyPlace::Part> parts,
                                      const SendOptions& options) {
   if (operands.size() != layout_.operands.size())
-    return mismatch(Errc::arity_mismatch, "operands", std::to_string(layout_.operands.size()),
+    return mismatch(Errc::arity_mismatch, text_of(layout_.operands.size(), "operand"),
                     std::to_string(operands.size()));
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (!is_like(operands[i], layout_.operands[i].desc, pieces_[i].bytes))
@@ -100,8 +105,8 @@ Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
                                       const SendOptions& options) {
   if (!usable(kernel_)) return refusal(kernel_);
   if (results.size() != given_places_.size())
-    return mismatch(Errc::arity_mismatch, "results", std::to_string(given_places_.size()),
-                    std::to_string(results.size()));
+    return mismatch(Errc::arity_mismatch, text_of(given_places_.size(), "result"),
+                    text_of(results.size(), "place"));
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!is_like(results[i], layout_.results[i].desc, given_places_[i].bytes))
       return mismatch("result " + std::to_string(i), layout_.results[i].desc, results[i].dtype,

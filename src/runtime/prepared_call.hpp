@@ -47,9 +47,10 @@ class PreparedState {
   Result<void> exchange(std::span<const Elements> operands,
                         std::span<const bridge::ReplyPlace::Part> parts,
                         const SendOptions& options);
-  [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
-                               const std::string& got) const;
-  /// Of elements that are not like `expected`.
+  /// "'add' was prepared for `prepared`; the call gives `given`".
+  [[nodiscard]] Error mismatch(Errc code, const std::string& prepared,
+                               const std::string& given) const;
+  /// Of elements that are not like `expected`, those of `what`.
   [[nodiscard]] Error mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
                                std::uint64_t count) const;
 
