@@ -183,6 +183,27 @@ TEST_P(PreparedCalls, WaitForRoomAsOthersDo) {
   EXPECT_EQ(bytes.prepare(ops::neg(x)).error(), Errc::unsupported_operation);
 }
 
+TEST_P(PreparedCalls, BelongToOneThreadAtATime) {
+  auto runtime = open();
+  Kernel kernel = resting(runtime, "ops", {});
+  std::vector<float> x{1, 2}, y{5, 6}, place(2);
+  PreparedCall neg = kernel.prepare(ops::neg(x)).value();
+  std::thread first(
+      [&] { EXPECT_THAT(neg.call({x}).value().elements<float>(), ElementsAre(-1, -2)); });
+  while (kernel.metrics().accepted == 0) std::this_thread::yield();
+  for (const Error& error : {neg.call({y}, {.timeout = 1ms}).error(),
+                             neg.call_into({place}, {y}, {.timeout = 1ms}).error()}) {
+    EXPECT_EQ(error, Errc::busy) << error.text();
+    EXPECT_THAT(error.detail, HasSubstr("'neg' is under way"));
+    EXPECT_THAT(error.detail, HasSubstr("one thread at a time: prepare one for each"));
+  }
+  EXPECT_TRUE(kernel.activate());
+  first.join();
+  EXPECT_FALSE(neg.call({place, y}));  // however the call before ended
+  EXPECT_FALSE(neg.call({y}, {.timeout = -1ms}));
+  EXPECT_THAT(neg.call({y}).value().elements<float>(), ElementsAre(-5, -6));
+}
+
 TEST_P(PreparedCalls, OfSeveralThreadsAreTheirOwn) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});
