@@ -204,6 +204,18 @@ TEST_P(PreparedCalls, BelongToOneThreadAtATime) {
   EXPECT_THAT(neg.call({y}).value().elements<float>(), ElementsAre(-5, -6));
 }
 
+TEST_P(PreparedCalls, OfAnEmptyRequestAnswerAsItsCallDoes) {
+  auto runtime = open();
+  Kernel kernel = active(runtime, "ops", {});
+  EXPECT_EQ(kernel.call(Request{}).value().tensor().desc.dtype, DType::none);  // a noop
+  PreparedCall noop = kernel.prepare(Request{}).value();
+  EXPECT_EQ(noop.call(std::span<const Elements>()).value().size(), 0u);
+  Request without_operands;
+  without_operands.op = Op::add;
+  EXPECT_EQ(kernel.prepare(without_operands).error().text(),
+            kernel.call(without_operands).error().text());
+}
+
 TEST_P(PreparedCalls, OfSeveralThreadsAreTheirOwn) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});
