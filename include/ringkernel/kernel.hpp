@@ -86,6 +86,10 @@ class Kernel {
         },
         std::forward<Token>(token));
   }
+  template <class Token>
+  auto async_terminate(Token&& token) {
+    return async_terminate(TerminateOptions{}, std::forward<Token>(token));
+  }
 
   // --- request and reply ----------------------------------------------------------------------
 

@@ -21,7 +21,8 @@
 
 namespace ringkernel {
 
-/// One op with its operands and attributes, not yet checked.
+/// One op with its operands and attributes, not yet checked. As it is made it is a `noop`, which is
+/// executed like any op and answers without a tensor.
 struct Request {
   Op op = Op::noop;
   std::uint32_t input_count = 0;

@@ -138,12 +138,12 @@ class MindRuntime {
   template <ElementOrByteRange Range>
   Result<void> write(const Tensor& tensor, const Range& elements,
                      std::chrono::nanoseconds timeout = {}) {
-    RK_TRY_VOID(settle(tensor, true, timeout));
+    if (Result<void> settled = settle(tensor, true, timeout); !settled) return settled;
     return Tensor(tensor).write(elements, timeout);
   }
   template <ElementOrByteRange Range>
   Result<void> read(const Tensor& tensor, Range&& elements, std::chrono::nanoseconds timeout = {}) {
-    RK_TRY_VOID(settle(tensor, false, timeout));
+    if (Result<void> settled = settle(tensor, false, timeout); !settled) return settled;
     return tensor.read(std::forward<Range>(elements), timeout);
   }
 

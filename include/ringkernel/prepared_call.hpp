@@ -9,11 +9,13 @@
 ///
 /// On the rings it is a message like any other, and its result is compared with what was expected.
 ///
-/// Threading: distinct objects safe, shared objects unsafe: one for each thread that calls.
+/// Threading: distinct objects safe, shared objects unsafe: one for each thread that calls. A call
+/// while another one is under way is busy; whether its view is still read is not seen.
 /// Ownership: shares the ring kernel's state, or the function; operands are borrowed by each call,
 /// and copied before a result is written, so that a result may go where an operand is.
-/// Errors: those of Kernel::call, once an operand is what it should be: E2007 (how many), E2004
-/// (element type), E3007 (how many elements).
+/// Errors: busy (another thread is calling); E2007, E2004, E3007: operands or results in another
+/// number, of another element type, of another number of elements than was prepared; then those of
+/// Kernel::call.
 #pragma once
 
 #include <cstddef>

@@ -27,30 +27,27 @@ using Result = boost::system::result<T, Error>;
 #define RK_TRY_CONCAT_INNER(a, b) a##b
 #define RK_TRY_CONCAT(a, b) RK_TRY_CONCAT_INNER(a, b)
 
+// `result` is hidden, and another name each time: one may stand in a lambda of another, or beside
+// it on a line. In the inline functions of a public header it would differ from file to file.
+#define RK_TRY_UNIQUE RK_TRY_CONCAT(rk_try_, __COUNTER__)
+#define RK_TRY_WITH(leave, result, name, ...)               \
+  auto result = (__VA_ARGS__);                              \
+  if (!result.has_value()) leave std::move(result).error(); \
+  auto name = std::move(*result)
+#define RK_TRY_VOID_WITH(leave, result, ...)                  \
+  do {                                                        \
+    auto result = (__VA_ARGS__);                              \
+    if (!result.has_value()) leave std::move(result).error(); \
+  } while (false)
+
 /// Declares `name` from the value of a `Result`, or returns its error from the calling function.
-#define RK_TRY(name, ...)                                       \
-  auto RK_TRY_CONCAT(rk_try_, __LINE__) = (__VA_ARGS__);        \
-  if (!RK_TRY_CONCAT(rk_try_, __LINE__).has_value())            \
-    return std::move(RK_TRY_CONCAT(rk_try_, __LINE__)).error(); \
-  auto name = std::move(*RK_TRY_CONCAT(rk_try_, __LINE__))
+#define RK_TRY(name, ...) RK_TRY_WITH(return, RK_TRY_UNIQUE, name, __VA_ARGS__)
 
 /// The same in a coroutine whose own result is a `Result`.
-#define RK_CO_TRY(name, ...)                                       \
-  auto RK_TRY_CONCAT(rk_try_, __LINE__) = (__VA_ARGS__);           \
-  if (!RK_TRY_CONCAT(rk_try_, __LINE__).has_value())               \
-    co_return std::move(RK_TRY_CONCAT(rk_try_, __LINE__)).error(); \
-  auto name = std::move(*RK_TRY_CONCAT(rk_try_, __LINE__))
+#define RK_CO_TRY(name, ...) RK_TRY_WITH(co_return, RK_TRY_UNIQUE, name, __VA_ARGS__)
 
 /// Returns the error of a `Result<void>`, or goes on.
-#define RK_TRY_VOID(...)                                                     \
-  do {                                                                       \
-    auto rk_try_result = (__VA_ARGS__);                                      \
-    if (!rk_try_result.has_value()) return std::move(rk_try_result).error(); \
-  } while (false)
+#define RK_TRY_VOID(...) RK_TRY_VOID_WITH(return, RK_TRY_UNIQUE, __VA_ARGS__)
 
 /// The same in a coroutine.
-#define RK_CO_TRY_VOID(...)                                                     \
-  do {                                                                          \
-    auto rk_try_result = (__VA_ARGS__);                                         \
-    if (!rk_try_result.has_value()) co_return std::move(rk_try_result).error(); \
-  } while (false)
+#define RK_CO_TRY_VOID(...) RK_TRY_VOID_WITH(co_return, RK_TRY_UNIQUE, __VA_ARGS__)

@@ -71,6 +71,10 @@ class RingKernelRuntime {
         },
         token, state_, std::string(id), options);
   }
+  template <class Token>
+  auto async_launch(std::string_view id, Token&& token) {
+    return async_launch(id, KernelOptions{}, std::forward<Token>(token));
+  }
 
   /// The kernel with this id, or kernel_not_found.
   [[nodiscard]] Result<Kernel> kernel(std::string_view id) const;
@@ -116,6 +120,10 @@ class RingKernelRuntime {
   template <class Token>
   auto async_terminate(std::string_view id, const TerminateOptions& options, Token&& token) {
     return find(id).async_terminate(options, std::forward<Token>(token));
+  }
+  template <class Token>
+  auto async_terminate(std::string_view id, Token&& token) {
+    return find(id).async_terminate(std::forward<Token>(token));
   }
   template <class Content, class Token>
   auto async_call(std::string_view id, const Content& content, const SendOptions& options,
@@ -193,8 +201,9 @@ class RingKernelRuntime {
                                                         const FunctionOptions& options = {}) {
     if (std::optional<CompiledFunction> cached = cached_function(content, inputs))
       return *std::move(cached);
-    RK_TRY(graph, Result<Graph>(std::forward<Make>(make)()));
-    return compile_and_keep(content, inputs, graph, options);
+    Result<Graph> graph(std::forward<Make>(make)());
+    if (!graph) return std::move(graph).error();
+    return compile_and_keep(content, inputs, *graph, options);
   }
 
   /// The way back after a device error: terminates the kernels of a program and ends its executor,

@@ -30,9 +30,7 @@ bool may_have_written(const Error& error) {
          error == Errc::malformed_message;
 }
 
-Error closed_error() noexcept {
-  return error_of(Errc::runtime_closed, "the MIND runtime was closed");
-}
+Error closed_error() noexcept { return make_error_code(Errc::runtime_closed); }
 
 }  // namespace
 

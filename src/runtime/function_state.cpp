@@ -226,7 +226,8 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
   Result<Reply> reply = kernel_->exchange(prepared, {.timeout = options.timeout});
   if (!reply) {
     Error error = std::move(reply).error();
-    error.detail = "compiled function '" + signature_->name + "': " + error.detail;
+    error.detail = "compiled function '" + signature_->name + "'" +
+                   (error.detail.empty() ? "" : ": " + error.detail);
     return error;
   }
   FunctionResult result(std::move(*reply), signature_);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
 #include "message/skeleton.hpp"
 
 namespace ringkernel {
@@ -11,6 +12,10 @@ namespace {
 
 std::string text_of(std::uint64_t count, DType dtype) {
   return std::to_string(count) + " " + name(dtype);
+}
+
+std::string text_of(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// `bytes` are those of `expected`.
@@ -59,23 +64,38 @@ Result<std::unique_ptr<PreparedState>> PreparedState::of(std::shared_ptr<KernelS
   return std::make_unique<PreparedState>(std::move(kernel), skeleton, layout_of(*skeleton));
 }
 
-Error PreparedState::mismatch(Errc code, const std::string& what, const std::string& expected,
-                              const std::string& got) const {
-  return kernel_->noted(Error(code, "prepared '" + layout_.name + "': " + what +
-                                        ". Expected: " + expected + ". Got: " + got));
+template <class Call>
+auto PreparedState::alone(Call&& call) -> decltype(call()) {
+  // acquire: what the call before left here; pairs with the release at its end
+  if (in_use_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+    return kernel_->noted(Error(Errc::busy, "another call of prepared '" + layout_.name +
+                                                "' is under way; a prepared call belongs to one "
+                                                "thread at a time: prepare one for each"));
+  const ScopeGuard giving_back([this]() noexcept {
+    // release: what this call leaves here; pairs with the acquire of the next one
+    in_use_.store(false, std::memory_order_release);
+  });
+  return call();
+}
+
+Error PreparedState::mismatch(Errc code, const std::string& prepared,
+                              const std::string& given) const {
+  return kernel_->noted(Error(
+      code, "'" + layout_.name + "' was prepared for " + prepared + "; the call gives " + given));
 }
 
 Error PreparedState::mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
                               std::uint64_t count) const {
   return mismatch(dtype != expected.dtype ? Errc::dtype_mismatch : Errc::element_count_mismatch,
-                  what, text_of(expected.element_count(), expected.dtype), text_of(count, dtype));
+                  text_of(expected.element_count(), expected.dtype) + " as " + what,
+                  text_of(count, dtype));
 }
 
 Result<void> PreparedState::exchange(std::span<const Elements> operands,
                                      std::span<const bridge::ReplyPlace::Part> parts,
                                      const SendOptions& options) {
   if (operands.size() != layout_.operands.size())
-    return mismatch(Errc::arity_mismatch, "operands", std::to_string(layout_.operands.size()),
+    return mismatch(Errc::arity_mismatch, text_of(layout_.operands.size(), "operand"),
                     std::to_string(operands.size()));
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (!is_like(operands[i], layout_.operands[i].desc, pieces_[i].bytes))
@@ -90,25 +110,29 @@ Result<void> PreparedState::exchange(std::span<const Elements> operands,
 Result<ResultView> PreparedState::call(std::span<const Elements> operands,
                                        const SendOptions& options) {
   if (!usable(kernel_)) return refusal(kernel_);
-  // A result in a resident tensor has no bytes, and nowhere to go.
-  RK_TRY_VOID(exchange(operands, {&in_place_, layout_.results.empty() ? 0u : 1u}, options));
-  return ResultView(result_.data(), layout_.results);
+  return alone([&]() -> Result<ResultView> {
+    // A result in a resident tensor has no bytes, and nowhere to go.
+    RK_TRY_VOID(exchange(operands, {&in_place_, layout_.results.empty() ? 0u : 1u}, options));
+    return ResultView(result_.data(), layout_.results);
+  });
 }
 
 Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
                                       std::span<const Elements> operands,
                                       const SendOptions& options) {
   if (!usable(kernel_)) return refusal(kernel_);
-  if (results.size() != given_places_.size())
-    return mismatch(Errc::arity_mismatch, "results", std::to_string(given_places_.size()),
-                    std::to_string(results.size()));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!is_like(results[i], layout_.results[i].desc, given_places_[i].bytes))
-      return mismatch("result " + std::to_string(i), layout_.results[i].desc, results[i].dtype,
-                      results[i].count);
-    given_places_[i].to = results[i].data;
-  }
-  return exchange(operands, given_places_, options);
+  return alone([&]() -> Result<void> {
+    if (results.size() != given_places_.size())
+      return mismatch(Errc::arity_mismatch, text_of(given_places_.size(), "result"),
+                      text_of(results.size(), "place"));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!is_like(results[i], layout_.results[i].desc, given_places_[i].bytes))
+        return mismatch("result " + std::to_string(i), layout_.results[i].desc, results[i].dtype,
+                        results[i].count);
+      given_places_[i].to = results[i].data;
+    }
+    return exchange(operands, given_places_, options);
+  });
 }
 
 }  // namespace detail

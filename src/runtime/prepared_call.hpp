@@ -1,9 +1,11 @@
 /// A request of one kind, laid out, with the place of its result.
 ///
-/// Threading: one thread at a time.
+/// Threading: one thread at a time; another one's call is answered busy.
+/// Memory ordering: in_use_ is taken with an acquire and given back with a release.
 /// Ownership: shares the kernel's state; `owner` keeps what it was laid out from.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,12 +46,16 @@ class PreparedState {
                          const SendOptions& options);
 
  private:
+  /// What `call` gives, or busy if another call is under way.
+  template <class Call>
+  [[nodiscard]] auto alone(Call&& call) -> decltype(call());
   Result<void> exchange(std::span<const Elements> operands,
                         std::span<const bridge::ReplyPlace::Part> parts,
                         const SendOptions& options);
-  [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
-                               const std::string& got) const;
-  /// Of elements that are not like `expected`.
+  /// "'add' was prepared for `prepared`; the call gives `given`".
+  [[nodiscard]] Error mismatch(Errc code, const std::string& prepared,
+                               const std::string& given) const;
+  /// Of elements that are not like `expected`, those of `what`.
   [[nodiscard]] Error mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
                                std::uint64_t count) const;
 
@@ -62,6 +68,7 @@ class PreparedState {
   const bridge::ReplyPlace::Part in_place_;  // all of it
   std::vector<bridge::ReplyPlace::Part> given_places_;
   bridge::ReplyPlace reply_place_;
+  std::atomic<bool> in_use_{false};
 };
 
 }  // namespace ringkernel::detail

@@ -436,8 +436,7 @@ Result<void> RuntimeState::shutdown() noexcept {
       first = next->second;
     }
   }
-  Result<void> result =
-      terminate_all(std::move(first), error_of(Errc::runtime_closed, "the runtime was shut down"));
+  Result<void> result = terminate_all(std::move(first), make_error_code(Errc::runtime_closed));
   functions_.close();  // their kernels have ended
   builder_.join();
   bridge_.stop();

@@ -73,6 +73,19 @@ TEST_P(Async, AWholeLifeByIdWithCoroutines) {
   EXPECT_TRUE(runtime.kernels().empty());
 }
 
+TEST_P(Async, NobodyHasToSayThatTheOptionsAreTheUsualOnes) {
+  auto runtime = open();
+  Kernel kernel = runtime.async_launch("a", asio::use_future).get();
+  EXPECT_EQ(kernel.status(), KernelStatus::launched);
+  runtime.async_launch("b", asio::use_future).get();
+  kernel.async_terminate(asio::use_future).get();
+  EXPECT_EQ(kernel.status(), KernelStatus::terminated);
+  runtime.async_terminate("b", asio::use_future).get();
+  EXPECT_TRUE(runtime.kernels().empty());
+  EXPECT_EQ(code_of([&](auto token) { runtime.async_terminate("b", token); }),
+            Errc::kernel_not_found);
+}
+
 TEST_P(Async, OpsBorrowTheirOperandsOnlyUntilInitiated) {
   auto runtime = open();
   Kernel kernel = active(runtime, "a", {.program = "core"});

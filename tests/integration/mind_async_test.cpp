@@ -198,25 +198,18 @@ TEST_P(MindAsync, TensorsOutliveTheirHandlesUntilTheOpsHaveEnded) {
 }
 
 TEST_P(MindAsync, TheDestructorEndsWhatIsUnfinished) {
-  std::future<void> running, waiting;
+  std::future<Result<void>> running, waiting;
   {
     auto runtime = open_mind(GetParam());
     const Tensor x = runtime.allocate({DType::f32, {512, 512}}).value();
     const Tensor out = runtime.allocate({DType::f32, {512, 512}}).value();
     for (int i = 0; i < 20; ++i)
-      running = runtime.run_op_async("matmul", {x, x}, out, first_queue, use_future);
-    waiting = runtime.run_op_async("relu", out, x, second_queue, use_future);
+      running = runtime.run_op_async("matmul", {x, x}, out, first_queue, as_result(use_future));
+    waiting = runtime.run_op_async("relu", out, x, second_queue, as_result(use_future));
   }
-  const auto code_of = [](std::future<void>& future) {
-    try {
-      future.get();
-      return error_code();
-    } catch (const boost::system::system_error& error) {
-      return error_code(error.code());
-    }
-  };
-  EXPECT_EQ(code_of(running), make_error_code(Errc::runtime_closed));
-  EXPECT_EQ(code_of(waiting), make_error_code(Errc::runtime_closed));
+  EXPECT_EQ(running.get().error(), Errc::runtime_closed);
+  EXPECT_EQ(waiting.get().error().text(),
+            "runtime_closed: the runtime was shut down: relu(f32[512, 512])");
 }
 
 // --- poisoned contexts ------------------------------------------------------------------------

@@ -48,6 +48,7 @@ TEST_P(Shutdown, HandlesOutliveTheRuntime) {
   const auto message = numbered(2);
   EXPECT_EQ(kernel.id(), "a");
   EXPECT_EQ(kernel.call(message).error(), Errc::runtime_closed);
+  EXPECT_EQ(kernel.call(message).error().text(), "runtime_closed: the runtime was shut down");
   EXPECT_EQ(kernel.send(message).error(), Errc::runtime_closed);
   EXPECT_EQ(kernel.receive(1s).error(), Errc::runtime_closed);
   EXPECT_EQ(kernel.activate().error(), Errc::runtime_closed);
