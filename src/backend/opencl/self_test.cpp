@@ -175,7 +175,8 @@ namespace {
 /// Launches the probe kernel with `work_groups` and counts those that answer while all run.
 Result<uint32_t> count_together(const Probe& probe, cl_kernel kernel, uint32_t work_groups) {
   RK_TRY(queue, make_queue(probe.context, probe.device));
-  RK_TRY(memory, SharedMemory::allocate(probe.context, host_bytes + work_groups * RK_LINE_BYTES));
+  RK_TRY(memory, SharedMemory::allocate(probe.context,
+                                        host_bytes + std::size_t{work_groups} * RK_LINE_BYTES));
   auto& host = *reinterpret_cast<rk_self_test_host_line*>(memory.data());
   const std::span devices(reinterpret_cast<rk_self_test_device_line*>(memory.data() + host_bytes),
                           work_groups);
