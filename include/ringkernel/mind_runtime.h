@@ -115,8 +115,9 @@ RINGKERNEL_API mind_status_t mind_runtime_open(mind_device_t device,
 RINGKERNEL_API mind_status_t mind_runtime_run_op_attr(
     mind_runtime_t* rt, const char* op_name, const char* attributes, mind_tensor_t* const* inputs,
     size_t num_inputs, mind_tensor_t* const* outputs, size_t num_outputs);
-/// The same without waiting, neither for the op nor for those that it depends on. Natively a short
-/// op (100 us) runs on this thread if nothing else is unfinished.
+/// The same without waiting, neither for the op nor for those that it depends on. Natively this
+/// thread runs the op if nothing else is unfinished, unless op_timeout_ns is set or ops took over
+/// 100 us lately: a first long one is waited for.
 RINGKERNEL_API mind_status_t mind_runtime_run_op_async(
     mind_runtime_t* rt, const char* op_name, const char* attributes, mind_tensor_t* const* inputs,
     size_t num_inputs, mind_tensor_t* const* outputs, size_t num_outputs);

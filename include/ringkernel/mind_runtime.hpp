@@ -161,11 +161,13 @@ class MindRuntime {
     return run(check(text, inputs, outputs, options));
   }
 
-  /// The same without waiting, neither for the op nor for those that it depends on. Natively a
-  /// short op (100 us) runs on this thread if nothing else is unfinished. Completes when the op has
-  /// ended. Signature: void(error_code); the error's text comes from `synchronize`. The
-  /// handler is called exactly once, on its associated executor, never inside this function. An op
-  /// cannot be cancelled: only its end says that the device has let go of its tensors.
+  /// The same without waiting, neither for the op nor for those that it depends on. Natively this
+  /// thread runs the op if nothing else is unfinished, unless it has a timeout (its own, or
+  /// `op_timeout`) or ops took over 100 us lately: a first long one is waited for, and
+  /// `call_timeout` does not end it. Completes when the op has ended. Signature: void(error_code);
+  /// the error's text comes from `synchronize`. The handler is called exactly once, on its
+  /// associated executor, never inside this function. An op cannot be cancelled: only its end says
+  /// that the device has let go of its tensors.
   template <class Token>
   auto run_op_async(const MindOp& op, TensorList inputs, TensorList outputs,
                     const OpOptions& options, Token&& token) {

@@ -96,8 +96,10 @@ class CallOperation final : public bridge::Completion,
     finish_.tell(this->weak_from_this());
     bridge::Channel& channel = kernel_->channel();
     prepared.envelope.assisted = channel.assist_pays();
-    // A timeout of its own is kept by others: the thread that runs an op cannot.
-    const bool may_run_here = prepared.envelope.assisted && options.timeout.count() == 0;
+    // A timeout of its own is kept by others: the thread that runs an op cannot. And whoever notes
+    // answers at once is not to be kept from it.
+    const bool may_run_here =
+        prepared.envelope.assisted && options.timeout.count() == 0 && may_post;
     const auto how = may_run_here ? kernel_->call_wake() : Wake::launch;
     const std::uint64_t now_ns = kernel_->runtime().clock().now_ns();
     Result<MessageId> id =

@@ -27,15 +27,16 @@ std::vector<float> floats_of(std::uint32_t number) {
   return floats;
 }
 
-/// Bit by bit; which NaN it is, the device decides (docs/OPS.md).
-bool is_same(float left, float right) {
-  if (std::isnan(left) || std::isnan(right)) return std::isnan(left) && std::isnan(right);
+/// Bit by bit; which NaN it is, a GPU decides (docs/OPS.md).
+bool is_same(float left, float right, bool is_gpu) {
+  if (is_gpu && std::isnan(left)) return std::isnan(right);
   return std::bit_cast<std::uint32_t>(left) == std::bit_cast<std::uint32_t>(right);
 }
 
 TEST_P(ExpAndLog, GiveTheBitsOfTheNativeBackendForEveryKindOfFloat) {
   auto native_runtime = open_on("native").value();
   auto runtime = open();
+  const bool is_gpu = keeps_gpu_profile(runtime);
   Kernel native = active(native_runtime, "ops", {.program = "core"});
   Kernel kernel = active(runtime, "ops", {.program = "core"});
   for (std::uint32_t number = 0; number < message_count; ++number) {
@@ -45,7 +46,8 @@ TEST_P(ExpAndLog, GiveTheBitsOfTheNativeBackendForEveryKindOfFloat) {
       const auto reply = kernel.call(request);
       ASSERT_TRUE(expected) << expected.error().text();
       ASSERT_TRUE(reply) << reply.error().text();
-      ASSERT_TRUE(std::ranges::equal(reply->floats(), expected->floats(), is_same)) << number;
+      const auto same = [is_gpu](float left, float right) { return is_same(left, right, is_gpu); };
+      ASSERT_TRUE(std::ranges::equal(reply->floats(), expected->floats(), same)) << number;
     }
   }
 }

@@ -45,6 +45,11 @@ inline bool is_sanitized([[maybe_unused]] std::string_view backend) {
 #endif
 }
 
+/// Whether it takes only those tensors that a GPU takes (docs/TENSORS.md).
+inline bool keeps_gpu_profile(RingKernelRuntime& runtime) {
+  return !runtime.allocate({DType::f32, {3}}).has_value();
+}
+
 /// A message of plain bytes: every byte is `value`.
 inline std::vector<std::byte> plain(std::size_t bytes, int value = 0) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(value));

@@ -2,7 +2,7 @@
 /// initiates one operation and takes the handler.
 ///
 /// Not for users. Every handler is called exactly once, on its associated executor (the system
-/// executor if it has none), never from within `start_*`.
+/// executor if it has none), never from within `start_*`; but see `called_at_once`.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "foundation/memory_error.hpp"
+
 namespace ringkernel::opencl {
 
 bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work_groups,
@@ -30,7 +32,7 @@ bool Residency::try_launch(Member& member, std::uint32_t slice, std::size_t work
   return true;
 }
 
-Residency::Hold::Hold(Residency* residency, std::chrono::nanoseconds patience)
+Residency::Hold::Hold(Residency* residency, std::chrono::nanoseconds patience) noexcept
     : residency_(residency) {
   if (residency == nullptr) return;
   constexpr std::chrono::microseconds pause(50);  // no driver says when a slice has returned
@@ -60,9 +62,13 @@ void Residency::forget_returned_locked(const Member* launching) {
   });
 }
 
-void Residency::ask_all_locked() {
-  for (Resident& resident : residents_)
-    if (!resident.was_asked) resident.was_asked = resident.member->try_ask_to_leave(resident.slice);
+void Residency::ask_all_locked() noexcept {
+  for (Resident& resident : residents_) {
+    if (resident.was_asked) continue;
+    bool is_asked = false;  // a copy that asks may lack memory: not yet
+    (void)with_memory([&] { is_asked = resident.member->try_ask_to_leave(resident.slice); });
+    resident.was_asked = is_asked;
+  }
 }
 
 void Residency::reserve() {

@@ -40,11 +40,11 @@ class Residency {
                                 std::size_t limit);
   /// From its construction, which waits until no slice is resident, to its end `try_launch` says
   /// "not yet". A slice whose op takes long is not waited for: from then on the driver waits. Of
-  /// nothing: does nothing. Needs no memory.
+  /// nothing: does nothing.
   class Hold {
    public:
     explicit Hold(Residency* residency,
-                  std::chrono::nanoseconds patience = std::chrono::seconds(2));
+                  std::chrono::nanoseconds patience = std::chrono::seconds(2)) noexcept;
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
     ~Hold();
@@ -67,7 +67,7 @@ class Residency {
   };
 
   void forget_returned_locked(const Member* launching);
-  void ask_all_locked();
+  void ask_all_locked() noexcept;
 
   std::mutex mutex_;
   std::vector<Resident> residents_;  // those resident longest first

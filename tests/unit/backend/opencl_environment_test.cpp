@@ -233,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Fault{"launch:4", "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5)"},
                       Fault{"event:2", "its event ended with CL_OUT_OF_RESOURCES (-5)"},
                       Fault{"event:5", "a slice ended with CL_OUT_OF_RESOURCES (-5)"},
-                      Fault{"memory:1", "zero_copy: clSVMAlloc of 256 bytes returned nothing"},
+                      Fault{"memory:1", "zero_copy: clSVMAlloc of 384 bytes returned nothing"},
                       Fault{"memory:2", "clSVMAlloc of 65536 bytes returned nothing", true},
                       Fault{"buffer:1", "clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)"},
                       Fault{"build:1", "kernels/layout_probe.cl"},
