@@ -24,49 +24,30 @@
 // that wraps around is then read as the work-group's cache remembers it (seen on an H100: records
 // of which half were old). The machine has the scope, "sys", the host's threads included; so PTX
 // says it.
-#define RK_PTX_LOAD(order, type, letter, word, value)           \
-  __asm__ volatile("ld." order ".sys.global." type " %0, [%1];" \
-                   : "=" letter(value)                          \
-                   : "l"(word)                                  \
-                   : "memory")
-#define RK_PTX_STORE(order, type, letter, word, value)          \
-  __asm__ volatile("st." order ".sys.global." type " [%0], %1;" \
-                   :                                            \
-                   : "l"(word), letter(value)                   \
-                   : "memory")
-
-RK_INLINE rk_u32 rk_load_relaxed_u32(__global const rk_u32* word) {
-  rk_u32 value;
-  RK_PTX_LOAD("relaxed", "u32", "r", word, value);
-  return value;
-}
-RK_INLINE rk_u32 rk_load_acquire_u32(__global const rk_u32* word) {
-  rk_u32 value;
-  RK_PTX_LOAD("acquire", "u32", "r", word, value);
-  return value;
-}
-RK_INLINE rk_u64 rk_load_relaxed_u64(__global const rk_u64* word) {
-  rk_u64 value;
-  RK_PTX_LOAD("relaxed", "u64", "l", word, value);
-  return value;
-}
-RK_INLINE rk_u64 rk_load_acquire_u64(__global const rk_u64* word) {
-  rk_u64 value;
-  RK_PTX_LOAD("acquire", "u64", "l", word, value);
-  return value;
-}
-RK_INLINE void rk_store_relaxed_u32(__global rk_u32* word, rk_u32 value) {
-  RK_PTX_STORE("relaxed", "u32", "r", word, value);
-}
-RK_INLINE void rk_store_relaxed_u64(__global rk_u64* word, rk_u64 value) {
-  RK_PTX_STORE("relaxed", "u64", "l", word, value);
-}
-RK_INLINE void rk_store_release_u32(__global rk_u32* word, rk_u32 value) {
-  RK_PTX_STORE("release", "u32", "r", word, value);
-}
-RK_INLINE void rk_store_release_u64(__global rk_u64* word, rk_u64 value) {
-  RK_PTX_STORE("release", "u64", "l", word, value);
-}
+#define RK_PTX_LOAD(name, value_type, order, type, letter)        \
+  RK_INLINE value_type name(__global const value_type* word) {    \
+    value_type value;                                             \
+    __asm__ volatile("ld." order ".sys.global." type " %0, [%1];" \
+                     : "=" letter(value)                          \
+                     : "l"(word)                                  \
+                     : "memory");                                 \
+    return value;                                                 \
+  }
+#define RK_PTX_STORE(name, value_type, order, type, letter)          \
+  RK_INLINE void name(__global value_type* word, value_type value) { \
+    __asm__ volatile("st." order ".sys.global." type " [%0], %1;"    \
+                     :                                               \
+                     : "l"(word), letter(value)                      \
+                     : "memory");                                    \
+  }
+RK_PTX_LOAD(rk_load_relaxed_u32, rk_u32, "relaxed", "u32", "r")
+RK_PTX_LOAD(rk_load_acquire_u32, rk_u32, "acquire", "u32", "r")
+RK_PTX_LOAD(rk_load_relaxed_u64, rk_u64, "relaxed", "u64", "l")
+RK_PTX_LOAD(rk_load_acquire_u64, rk_u64, "acquire", "u64", "l")
+RK_PTX_STORE(rk_store_relaxed_u32, rk_u32, "relaxed", "u32", "r")
+RK_PTX_STORE(rk_store_relaxed_u64, rk_u64, "relaxed", "u64", "l")
+RK_PTX_STORE(rk_store_release_u32, rk_u32, "release", "u32", "r")
+RK_PTX_STORE(rk_store_release_u64, rk_u64, "release", "u64", "l")
 RK_INLINE void rk_fence_acquire(void) { __asm__ volatile("fence.acq_rel.sys;" : : : "memory"); }
 RK_INLINE void rk_fence_seq_cst(void) { __asm__ volatile("fence.sc.sys;" : : : "memory"); }
 

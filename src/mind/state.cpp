@@ -16,12 +16,6 @@ namespace {
 /// it for ever.
 constexpr std::size_t handed_out_max = 64;
 
-/// Ops that take longer are for other threads than those that give them: after one of them so many
-/// go to the device, twice as many after each further one.
-constexpr std::chrono::microseconds here_most(100);
-constexpr std::uint32_t handed_on_min = 16;
-constexpr std::uint32_t handed_on_max = 4096;
-
 /// Whether a message that ended so may have been executed, or may still be, in part.
 bool may_have_written(const Error& error) {
   return error == Errc::deadline_exceeded || error == Errc::execution_timeout ||
@@ -159,7 +153,7 @@ void MindState::start(MindCall call, Done done) {
   if (pays_here(op)) {
     const auto begin = std::chrono::steady_clock::now();
     Result<void> result = call_here(lock, ticket);
-    note_time_here(std::chrono::steady_clock::now() - begin);
+    short_ops_.note(std::chrono::steady_clock::now() - begin);
     return end(lock, ticket, std::move(result));
   }
   if (schedule_.ready(ticket)) put_in_order(ticket);
@@ -181,15 +175,7 @@ Result<void> MindState::call_here(Lock& lock, Ticket ticket) {
 // An op beside others would wait here until the executor is free, however long they are.
 bool MindState::pays_here(const Given& op) noexcept {
   if (place_.backend != "native" || ops_.size() != 1 || is_watched(op)) return false;
-  if (handed_on_left_ == 0) return true;
-  --handed_on_left_;
-  return false;
-}
-
-void MindState::note_time_here(std::chrono::nanoseconds time) noexcept {
-  const bool was_short = time <= here_most;
-  handed_on_left_ = was_short ? 0 : std::max(handed_on_next_, handed_on_min);
-  handed_on_next_ = was_short ? 0 : std::min(handed_on_left_ * 2, handed_on_max);
+  return short_ops_.expects_one();
 }
 
 void MindState::pump_and_tell(Lock& lock) noexcept {
@@ -222,7 +208,7 @@ void MindState::put_in_order(Ticket ready) noexcept {
 }
 
 void MindState::pump(Lock& lock, Told& told) noexcept {
-  begin_taking();
+  answers_.begin_taking();
   std::size_t left = handed_out_max;
   do {
     std::size_t ended = 0;
@@ -262,64 +248,28 @@ bool MindState::hand_out(Kernel queue, Given& op) noexcept {
 // --- ends -------------------------------------------------------------------------------------
 
 void MindState::answered(Given& op, Result<void> result) noexcept {
-  {
-    const std::lock_guard lock(answers_mutex_);
-    op.result = std::move(result);
-    answers_.splice(answers_.end(), op.place);
-    if (takers_ != 0 || std::exchange(is_called_, true)) return;
-  }
-  called_.notify_one();
-}
-
-void MindState::begin_taking() noexcept {
-  const std::lock_guard lock(answers_mutex_);
-  ++takers_;
-  is_called_ = false;  // who is on its way finds what this one leaves
+  op.result = std::move(result);
+  answers_.add(op.place);
 }
 
 bool MindState::take_answers(Told& told, bool leaves) noexcept {
-  std::list<Ticket> answers;
-  {
-    const std::lock_guard lock(answers_mutex_);
-    answers.swap(answers_);
-    leaves |= answers.empty();
-    if (leaves) --takers_;
-  }
-  for (const Ticket ticket : answers) end_one(ticket, std::move(ops_.at(ticket).result), told);
+  for (const Ticket ticket : answers_.take(leaves))
+    end_one(ticket, std::move(ops_.at(ticket).result), told);
   const bool some_wait = std::ranges::any_of(
       queues_, [](const Queue& queue) { return !queue.order.empty() && !queue.being_pumped; });
-  if (leaves && some_wait) call_for_another();
+  if (leaves && some_wait) answers_.call();
   return !leaves;
 }
 
-void MindState::call_for_another() noexcept {
-  {
-    const std::lock_guard lock(answers_mutex_);
-    is_called_ = true;
-  }
-  called_.notify_one();
-}
-
 void MindState::take_notes() noexcept {
-  Lock answers(answers_mutex_);
-  for (;;) {
-    called_.wait(answers, [this] { return is_called_ || notes_end_; });
-    if (!is_called_) return;
-    answers.unlock();
-    {
-      Lock lock(mutex_);
-      pump_and_tell(lock);
-    }
-    answers.lock();
+  while (answers_.wait_for_call()) {
+    Lock lock(mutex_);
+    pump_and_tell(lock);
   }
 }
 
 void MindState::end_notes() noexcept {
-  {
-    const std::lock_guard lock(answers_mutex_);
-    notes_end_ = true;
-  }
-  called_.notify_one();
+  answers_.end();
   notes_.join();
 }
 

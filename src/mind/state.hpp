@@ -23,8 +23,10 @@
 #include <vector>
 
 #include "foundation/fork.hpp"
+#include "mind/answers.hpp"
 #include "mind/call.hpp"
 #include "mind/schedule.hpp"
+#include "mind/short_ops.hpp"
 #include "ringkernel/kernel.hpp"
 #include "ringkernel/mind_runtime.hpp"
 #include "ringkernel/runtime.hpp"
@@ -98,7 +100,6 @@ class MindState {
   [[nodiscard]] bool is_watched(const Given& op) const noexcept;
   /// Whether an op that nobody waits for is run by the thread that gives it; lock held.
   [[nodiscard]] bool pays_here(const Given& op) noexcept;
-  void note_time_here(std::chrono::nanoseconds time) noexcept;  // lock held
   /// Runs it on this thread. The lock is let go of meanwhile.
   Result<void> call_here(Lock& lock, Ticket ticket);
   void put_in_order(Ticket ready) noexcept;  // lock held
@@ -110,12 +111,9 @@ class MindState {
   [[nodiscard]] bool hand_out(Kernel queue, Given& op) noexcept;
   /// The device has answered: for whoever takes note. Takes no lock but its own.
   void answered(Given& op, Result<void> result) noexcept;
-  /// From here on this thread takes note of answers, until `take_answers` says that it does not.
-  void begin_taking() noexcept;
   /// Ends what was answered. False if nothing was, or if this thread `leaves`; what it leaves is
   /// another's. Lock held.
   bool take_answers(Told& told, bool leaves) noexcept;
-  void call_for_another() noexcept;
   /// On the thread of notes_: hands out, and takes note, whenever it is called.
   void take_notes() noexcept;
   void end_notes() noexcept;
@@ -150,17 +148,10 @@ class MindState {
   /// Outputs that ops may have been writing when they failed; with room for those of all.
   std::vector<Tensor> doubtful_;
   std::optional<Error> first_error_;
-  std::uint32_t handed_on_left_ = 0;  // before the next op is tried on the thread that gives it
-  std::uint32_t handed_on_next_ = 0;  // how many they will be if that one is long, too
+  mind::ShortOps short_ops_;  // of those that ran on the threads that gave them
   bool closed_ = false;
 
-  // Innermost: held by whoever brings an answer, inside the bridge.
-  std::mutex answers_mutex_;
-  std::list<Ticket> answers_;  // of ops whose ends nobody has taken note of
-  std::uint32_t takers_ = 0;   // threads that will look once more before they leave
-  bool is_called_ = false;     // that of notes_ is on its way
-  bool notes_end_ = false;
-  std::condition_variable called_;
+  mind::Answers answers_;
 };
 
 }  // namespace ringkernel::detail
