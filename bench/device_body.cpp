@@ -22,7 +22,7 @@ RK_KERNEL void rk_repeat(RK_GLOBAL rk_u8* arena, rk_u64 arena_bytes, rk_u32 repe
   rk_message message;
   message.payload = arena;
   message.payload_bytes = 640;
-  message.command_offset = 64;
+  message.selector = 64;
   message.reply = arena + 2048;
   message.reply_bytes = 640;
   message.arena = arena;

@@ -58,7 +58,7 @@ void Channel::commit_record(rk_record_header* header, const Envelope& envelope, 
   header->flags = timed ? RK_RECORD_TIMED : 0;
   header->correlation_id = id;
   header->payload_bytes = envelope.payload_bytes;
-  header->command_offset = envelope.command_offset;
+  header->selector = envelope.selector;
   header->prefix_offset = envelope.prefix_offset;
   header->prefix_bytes = envelope.prefix_bytes;
   header->reply_bytes = envelope.reply_bytes;

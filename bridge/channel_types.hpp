@@ -21,7 +21,7 @@ struct ReplyPlace;  // pending.hpp
 /// The numbers of a record header, and how the message wants to be treated on the host.
 struct Envelope {
   std::uint32_t payload_bytes = 0;
-  std::uint32_t command_offset = 0;
+  std::uint32_t selector = 0;  ///< what is asked for (rk_record_header)
   std::uint32_t prefix_offset = 0;
   std::uint32_t prefix_bytes = 0;
   std::uint32_t reply_bytes = 0;

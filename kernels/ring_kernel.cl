@@ -186,12 +186,17 @@ RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* out
   rk_message message;
   message.payload = (rk_const_bytes)(request + 1);
   message.payload_bytes = request->payload_bytes;
-  message.command_offset = request->command_offset;
+  message.selector = request->selector;
   message.reply = (rk_bytes)(reply + 1);
   message.reply_bytes = fault == RK_FAULT_NONE ? request->reply_bytes : 0;
   message.arena = slice->arena;
   message.arena_bytes = slice->arena_bytes;
   message.workspace = slice->workspace;
+  RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
+  message.state = slice->arena + host->state_offset;
+  message.state_bytes = host->state_bytes;
+  message.behaviour = host->behaviour;
+  message.malformed = 0;
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {
     rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
@@ -254,7 +259,8 @@ RK_INLINE rk_u32 rk_drain(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 state_
   RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
   RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
   if (!rk_ring_acceptable(host->input_ring, host->input_capacity, slice->arena_bytes) ||
-      !rk_ring_acceptable(host->output_ring, host->output_capacity, slice->arena_bytes)) {
+      !rk_ring_acceptable(host->output_ring, host->output_capacity, slice->arena_bytes) ||
+      !rk_region_acceptable(host->state_offset, host->state_bytes, slice->arena_bytes)) {
     rk_fail_kernel(slice, kernel, RK_FAULT_bad_ring);
     return 0;
   }

@@ -135,7 +135,7 @@ RK_INLINE rk_u32 rk_output_is_separate(const rk_op_args* args, rk_u32 input_coun
 
 /// Finds the message's command.
 RK_INLINE rk_u32 rk_find_command(rk_message* message, rk_op_args* args) {
-  const rk_u32 offset = message->command_offset;
+  const rk_u32 offset = message->selector;
   message->fault_detail = offset;
   if (offset == 0 || offset % 8 != 0 ||
       !rk_region_holds(message->payload_bytes, offset, sizeof(rk_command)))
@@ -146,7 +146,7 @@ RK_INLINE rk_u32 rk_find_command(rk_message* message, rk_op_args* args) {
 
 /// Checks that the command has as many operands as the table says.
 RK_INLINE rk_u32 rk_bind_counts(rk_message* message, rk_op_args* args, rk_u32* types) {
-  message->fault_detail = message->command_offset;
+  message->fault_detail = message->selector;
   rk_u32 input_count = 0;
   switch (args->command->op) {
 #define RK_OP(id, name, inputs, operand_types, attrs, rule) \

@@ -8,6 +8,7 @@
 #define RINGKERNEL_RK_DEVICE_H
 
 #include "ringkernel/protocol/abi.h"
+#include "ringkernel/protocol/fault.h"
 
 #define RK_INLINE static inline
 /// A function that exists for one element and for 16 under one name.
@@ -461,13 +462,5 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return rk_simd<rk_f32x16>::
 #define RK_TILE_ROWS 4
 #define RK_TILE_VECTORS 1
 #endif
-
-/// Device faults (protocol/fault.def).
-enum rk_fault {
-  RK_FAULT_NONE = 0,
-#define RK_FAULT(code, name, sentence) RK_FAULT_##name = code,
-#include "ringkernel/protocol/fault.def"
-#undef RK_FAULT
-};
 
 #endif

@@ -55,7 +55,7 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
 RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
   RK_GLOBAL const rk_command* graph = args->command;
   const rk_attrs_graph run = graph->attrs.graph;
-  message->fault_detail = message->command_offset;
+  message->fault_detail = message->selector;
   if (args->lanes != 1 || graph->input_count != 1 || graph->output_count != 1 ||
       graph->flags != 0 || graph->reserved != 0 || graph->output.place != RK_PLACE_MESSAGE ||
       graph->inputs[0].place != RK_PLACE_MESSAGE || run.reserved != 0 ||

@@ -10,18 +10,22 @@
 #ifndef RINGKERNEL_RK_MESSAGE_H
 #define RINGKERNEL_RK_MESSAGE_H
 
-#include "ringkernel/protocol/command.h"
+#include "ringkernel/protocol/fault.h"
 #include "rk_workspace.h"
 
 typedef struct rk_message {
   rk_const_bytes payload; /* 64-byte aligned */
   rk_u32 payload_bytes;
-  rk_u32 command_offset; /* from the record header, unchecked */
-  rk_bytes reply;        /* 64-byte aligned */
-  rk_u32 reply_bytes;
-  rk_bytes arena; /* 64-byte aligned */
+  rk_u32 selector;    /* from the record header, unchecked: what is asked for */
+  rk_bytes reply;     /* 64-byte aligned */
+  rk_u32 reply_bytes; /* in: room; out: how many of them are the reply */
+  rk_u32 malformed;   /* out: not 0 where something of the payload could not be read */
+  rk_bytes arena;     /* 64-byte aligned */
   rk_u64 arena_bytes;
   rk_bytes workspace;  /* RK_WORKSPACE_BYTES for each lane, 64-byte aligned */
+  rk_bytes state;      /* of the ring kernel, 64-byte aligned */
+  rk_u32 state_bytes;  /* 0: it has none */
+  rk_u32 behaviour;    /* which kind of actor the ring kernel is */
   rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_bind.h */
 } rk_message;
 

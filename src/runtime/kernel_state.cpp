@@ -203,7 +203,7 @@ void KernelState::lay_out(const codec::Plan& plan, Prepared& prepared) noexcept 
   prepared.plan = plan;
   bridge::Envelope& envelope = prepared.envelope;
   envelope.payload_bytes = plan.payload_bytes;
-  envelope.command_offset = plan.command_offset;
+  envelope.selector = plan.command_offset;
   envelope.prefix_offset = plan.prefix_offset;
   envelope.prefix_bytes = plan.prefix_bytes;
   envelope.reply_bytes = plan.reply_bytes;

@@ -135,7 +135,10 @@ typedef struct rk_kernel_host_line {
   rk_u32 output_capacity; /* bytes of data of the output ring; power of two */
   rk_u64 input_ring;      /* arena offset of rk_ring; host produces, device consumes */
   rk_u64 output_ring;     /* arena offset of rk_ring; device produces, host consumes */
-  rk_u64 reserved[12];    /* zero */
+  rk_u64 state_offset;    /* of its program's own state in the arena; a multiple of 64 */
+  rk_u32 state_bytes;     /* 0: it has none */
+  rk_u32 behaviour;       /* which kind of actor of its program it is; 0: there is one kind */
+  rk_u64 reserved[10];    /* zero */
 } rk_kernel_host_line;
 RK_LAYOUT(rk_kernel_host_line, RK_LINE_BYTES);
 RK_FIELD(rk_kernel_host_line, state, 0);
@@ -144,7 +147,10 @@ RK_FIELD(rk_kernel_host_line, input_capacity, 8);
 RK_FIELD(rk_kernel_host_line, output_capacity, 12);
 RK_FIELD(rk_kernel_host_line, input_ring, 16);
 RK_FIELD(rk_kernel_host_line, output_ring, 24);
-RK_FIELD(rk_kernel_host_line, reserved, 32);
+RK_FIELD(rk_kernel_host_line, state_offset, 32);
+RK_FIELD(rk_kernel_host_line, state_bytes, 40);
+RK_FIELD(rk_kernel_host_line, behaviour, 44);
+RK_FIELD(rk_kernel_host_line, reserved, 48);
 
 /// Written by: device.  Read by: host.
 typedef struct rk_kernel_device_line {

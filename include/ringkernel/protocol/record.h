@@ -2,7 +2,7 @@
 ///
 ///     0        8        16       24       32       40       48       56      64
 ///     +--------+--------+--------+--------+--------+--------+--------+-------+----------
-///     |len|k|f | corr.  |pay|cmd |pfx|pfxB|rep|flt | detail | taken  | done  | payload ...
+///     |len|k|f | corr.  |pay|sel |pfx|pfxB|rep|flt | detail | taken  | done  | payload ...
 ///     +--------+--------+--------+--------+--------+--------+--------+-------+----------
 ///
 /// A record never wraps: where it does not fit before the end of the ring, a padding record
@@ -26,7 +26,9 @@ typedef struct rk_record_header {
   rk_u16 flags;          /* request: RK_RECORD_TIMED or 0; reply: 0 */
   rk_u64 correlation_id; /* the host's; the device copies it into the reply unread */
   rk_u32 payload_bytes;  /* bytes of the payload that follows the header */
-  rk_u32 command_offset; /* request: rk_command, from payload start; multiple of 8; 0 = none */
+  rk_u32 selector;       /* request: what is asked for, as the program understands it. core: where its
+                            rk_command begins, from payload start; a multiple of 8; 0 = none.
+                            Programs with a schema: the id of a method */
   rk_u32 prefix_offset;  /* request: first bytes of the reply, from payload start */
   rk_u32 prefix_bytes;   /* request: how many of them the device copies */
   rk_u32 reply_bytes;    /* request: payload bytes of the reply, prefix included */
@@ -41,7 +43,7 @@ RK_FIELD(rk_record_header, kind, 4);
 RK_FIELD(rk_record_header, flags, 6);
 RK_FIELD(rk_record_header, correlation_id, 8);
 RK_FIELD(rk_record_header, payload_bytes, 16);
-RK_FIELD(rk_record_header, command_offset, 20);
+RK_FIELD(rk_record_header, selector, 20);
 RK_FIELD(rk_record_header, prefix_offset, 24);
 RK_FIELD(rk_record_header, prefix_bytes, 28);
 RK_FIELD(rk_record_header, reply_bytes, 32);

@@ -108,7 +108,7 @@ bool send(
   rk_record_header header{};
   header.correlation_id = correlation_id;
   header.payload_bytes = plan->payload_bytes;
-  header.command_offset = plan->command_offset;
+  header.selector = plan->command_offset;
   header.prefix_offset = plan->prefix_offset;
   header.prefix_bytes = plan->prefix_bytes;
   header.reply_bytes = plan->reply_bytes;
@@ -343,7 +343,7 @@ TEST_F(OpenCl12, RunsGraphsAndChains) {
   graph.attrs.graph.count = std::size(steps);
   rk_record_header header{};
   header.payload_bytes = 384 + count * sizeof(float);
-  header.command_offset = 64;
+  header.selector = 64;
   header.reply_bytes = count * sizeof(float);
   ASSERT_TRUE(image.send(header, [&](std::byte* payload) {
     std::memcpy(payload + 64, &graph, sizeof graph);

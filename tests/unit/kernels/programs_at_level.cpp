@@ -42,7 +42,7 @@ rk_message message_of(const ringkernel::test::MessageMemory& memory, rk_u32 lane
   rk_message message{};
   message.payload = memory.payload;
   message.payload_bytes = memory.payload_bytes;
-  message.command_offset = memory.command_offset;
+  message.selector = memory.command_offset;
   message.reply = memory.reply;
   message.reply_bytes = memory.reply_bytes;
   message.arena = memory.arena;

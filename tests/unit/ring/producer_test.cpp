@@ -184,7 +184,7 @@ TEST(RingProducer, LeavesHeaderFieldsToTheCallerExceptLength) {
                                 .flags = 0,
                                 .correlation_id = 2,
                                 .payload_bytes = 65,
-                                .command_offset = 4,
+                                .selector = 4,
                                 .prefix_offset = 5,
                                 .prefix_bytes = 6,
                                 .reply_bytes = 7,

@@ -1,0 +1,17 @@
+/// How a message, or a whole ring kernel, fails on the device: the codes of fault.def, and those
+/// that handlers choose.
+#ifndef RINGKERNEL_PROTOCOL_FAULT_H
+#define RINGKERNEL_PROTOCOL_FAULT_H
+
+enum rk_fault_code {
+  RK_FAULT_NONE = 0,
+#define RK_FAULT(code, name, sentence) RK_FAULT_##name = code,
+#include "ringkernel/protocol/fault.def"
+#undef RK_FAULT
+};
+
+/// A handler's own codes, 1 to RK_FAULT_CODE_MAX, are faults above this number.
+#define RK_FAULT_HANDLER_BASE 0x10000u
+#define RK_FAULT_CODE_MAX 65535u
+
+#endif
