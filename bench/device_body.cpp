@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "backend/opencl/flatten.hpp"
+#include "kernels/flatten.hpp"
 #include "kernels/rk_workspace.h"
 #include "measurement.hpp"
 #include "ringkernel/protocol/command.h"
@@ -35,7 +35,7 @@ RK_KERNEL void rk_repeat(RK_GLOBAL rk_u8* arena, rk_u64 arena_bytes, rk_u32 repe
 
 std::string source_of(std::string_view program) {
   const std::string name = "kernels/programs/" + std::string(program) + ".cl";
-  return rk::opencl::flatten(rk::kernel_sources(), name).value() + entry;
+  return rk::flatten(rk::kernel_sources(), name).value() + entry;
 }
 
 std::uint64_t bytes_of(const rk::TensorDesc& desc) { return (desc.bytes() + 4095) / 4096 * 4096; }

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "backend/opencl/flatten.hpp"
 #include "backend/opencl/program.hpp"
+#include "kernels/flatten.hpp"
 #include "kernels/rk_workspace.h"
 
 int main(int argument_count, char** arguments) {
@@ -17,7 +17,7 @@ int main(int argument_count, char** arguments) {
     const std::filesystem::path path(source.name);
     const bool is_program = path.parent_path() == "kernels/programs";
     if (path.extension() != ".cl" || !(is_program || path.filename() == "self_test.cl")) continue;
-    const auto text = opencl::flatten(kernel_sources(), source.name);
+    const auto text = flatten(kernel_sources(), source.name);
     if (!text.has_value()) {
       std::fprintf(stderr, "%s\n", text.error().text().c_str());
       return 1;

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-#include "backend/opencl/cache_folder.hpp"
+#include "backend/cache/cache_folder.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -16,7 +16,7 @@ namespace ringkernel::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ringkernel::opencl::CacheFolder;
+using ringkernel::backend::CacheFolder;
 using ::testing::HasSubstr;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

@@ -32,14 +32,15 @@ USERS = ("examples/", "bench/", "tests/")
 # the sources and opencl embeds them.
 LAYERS = {
     "protocol": set(),
-    "kernels": {"protocol"},
+    "kernels": {"foundation", "protocol"},
     "foundation": {"protocol"},
     "ops": {"foundation", "protocol"},
     "message": {"ops", "foundation", "protocol"},
     "ring": {"foundation", "protocol"},
     "backend": {"backend/native", "backend/opencl", "foundation", "protocol"},
-    "backend/native": {"backend", "foundation", "protocol", "kernels"},
-    "backend/opencl": {"backend", "foundation", "protocol", "kernels"},
+    "backend/cache": {"foundation", "protocol"},
+    "backend/native": {"backend", "backend/cache", "foundation", "protocol", "kernels"},
+    "backend/opencl": {"backend", "backend/cache", "foundation", "protocol", "kernels"},
     "bridge": {"ring", "backend", "foundation", "protocol"},
     "telemetry": {"foundation", "protocol"},
     "http": {"telemetry", "foundation", "protocol"},

@@ -1,6 +1,7 @@
 #include "backend/opencl/binary_cache.hpp"
 
-#include "backend/opencl/cache_place.hpp"
+#include "backend/cache/cache_place.hpp"
+#include "backend/opencl/cache_key.hpp"
 
 namespace ringkernel::opencl {
 
@@ -8,11 +9,12 @@ namespace {
 
 /// Asking PoCL for a binary makes it compile once more, and its own cache is nearly as fast.
 bool driver_caches(std::string_view platform) {
-  return platform == "Portable Computing Language" && environment("POCL_KERNEL_CACHE") != "0";
+  return platform == "Portable Computing Language" &&
+         backend::environment("POCL_KERNEL_CACHE") != "0";
 }
 
 bool is_wanted(std::string_view platform) {
-  return environment("RINGKERNEL_CACHE") == "1" || !driver_caches(platform);
+  return backend::environment("RINGKERNEL_CACHE") == "1" || !driver_caches(platform);
 }
 
 /// The binary of a program that was built for one device; empty if the driver gives none.
@@ -49,7 +51,7 @@ Program from_binary(cl_context context, cl_device_id device, const std::string& 
 BinaryCache::BinaryCache(const FoundDevice& found) : device_(found.id) {
   if (!is_wanted(found.description.platform)) return;
   device_key_ = cache_key_of(found);
-  if (!device_key_.empty()) folder_ = open_cache();
+  if (!device_key_.empty()) folder_ = backend::open_cache();
 }
 
 std::string BinaryCache::key(std::string_view options, std::string_view source) const {
@@ -61,9 +63,9 @@ Program BinaryCache::load(cl_context context, const std::string& key, const std:
   if (!folder_) return {};
   std::string binary;
   switch (folder_->load(key, binary)) {
-    case Lookup::miss: add_one(misses_); return {};
-    case Lookup::rejected: add_one(rejected_); return {};
-    case Lookup::hit: break;
+    case backend::Lookup::miss: add_one(misses_); return {};
+    case backend::Lookup::rejected: add_one(rejected_); return {};
+    case backend::Lookup::hit: break;
   }
   Program program = from_binary(context, device_, binary, options);
   add_one(program ? hits_ : rejected_);

@@ -1,5 +1,6 @@
-/// Built programs, kept on disk for the next process (cache_place.hpp). `RINGKERNEL_CACHE=1` in the
-/// environment keeps them also where the driver has a cache of its own (docs/decisions/0007).
+/// Built programs, kept on disk for the next process (backend/cache/cache_place.hpp).
+/// `RINGKERNEL_CACHE=1` in the environment keeps them also where the driver has a cache of its own
+/// (docs/decisions/0007).
 ///
 /// Threading: any thread.
 /// Memory ordering: the counts stand alone; they publish nothing.
@@ -11,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/opencl/cache_folder.hpp"
+#include "backend/cache/cache_folder.hpp"
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/query.hpp"
 
@@ -51,7 +52,7 @@ class BinaryCache {
 
   cl_device_id device_;
   std::string device_key_;
-  std::optional<CacheFolder> folder_;  // none: nothing is kept
+  std::optional<backend::CacheFolder> folder_;  // none: nothing is kept
   Count hits_ = 0;
   Count misses_ = 0;
   Count rejected_ = 0;

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/opencl/cache_place.hpp"
-#include "backend/opencl/flatten.hpp"
+#include "backend/cache/cache_place.hpp"
+#include "backend/opencl/cache_key.hpp"
 #include "backend/opencl/host_threads.hpp"
 #include "backend/opencl/program.hpp"
+#include "kernels/flatten.hpp"
 
 namespace ringkernel::opencl {
 
@@ -113,11 +114,11 @@ class Record {
  public:
   Record(const FoundDevice& found, const Probe& probe, uint32_t wanted)
       : key_(record_key(found, probe, wanted)) {
-    if (!key_.empty()) folder_ = open_cache();
+    if (!key_.empty()) folder_ = backend::open_cache();
   }
   [[nodiscard]] std::optional<Choice> load() const {
     std::string text;
-    if (!folder_ || folder_->load(key_, text) != Lookup::hit) return std::nullopt;
+    if (!folder_ || folder_->load(key_, text) != backend::Lookup::hit) return std::nullopt;
     return from_record(text, now_s());
   }
   void store(const Choice& choice) const {
@@ -126,7 +127,7 @@ class Record {
 
  private:
   std::string key_;
-  std::optional<CacheFolder> folder_;
+  std::optional<backend::CacheFolder> folder_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 ///
 /// Threading: any thread. Blocks for the self-tests, a fraction of a second each. Their result is
 /// remembered for the same device, driver and wish: in the process, and on disk for the next one
-/// (cache_place.hpp), where the number of work-groups is not kept. One that stepped down is only
-/// believed for a day, because a machine that was very busy can fail a self-test.
+/// (backend/cache/cache_place.hpp), where the number of work-groups is not kept. One that stepped
+/// down is only believed for a day, because a machine that was very busy can fail a self-test.
 /// Errors: Errc::backend_unavailable with every strategy that was tried, and why it would not do;
 /// never remembered.
 #pragma once

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backend/opencl/flatten.hpp"
 #include "backend/opencl/query.hpp"
+#include "kernels/flatten.hpp"
 
 namespace ringkernel::opencl {
 

@@ -1,6 +1,6 @@
 // The folder of the program cache: what was stored comes back exactly or not at all, whatever lies
 // in the folder and whoever else works on it.
-#include "backend/opencl/cache_folder.hpp"
+#include "backend/cache/cache_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 #include "support/temp_folder.hpp"
 
-namespace ringkernel::opencl {
+namespace ringkernel::backend {
 namespace {
 
 namespace fs = std::filesystem;
@@ -319,4 +319,4 @@ TEST_F(CacheFolderTest, ServesManyWritersAndReadersAtOnce) {
 }
 
 }  // namespace
-}  // namespace ringkernel::opencl
+}  // namespace ringkernel::backend

@@ -1,11 +1,11 @@
-#include "backend/opencl/flatten.hpp"
+#include "kernels/flatten.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <string>
 
-namespace ringkernel::opencl {
+namespace ringkernel {
 namespace {
 
 using testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST(Flatten, ResolvesEveryEmbeddedProgram) {
 }
 
 }  // namespace
-}  // namespace ringkernel::opencl
+}  // namespace ringkernel

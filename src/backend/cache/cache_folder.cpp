@@ -1,4 +1,4 @@
-#include "backend/opencl/cache_folder.hpp"
+#include "backend/cache/cache_folder.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ringkernel::opencl {
+namespace ringkernel::backend {
 
 namespace {
 
@@ -185,4 +185,4 @@ void CacheFolder::make_room(std::string_view newest) const {
   }
 }
 
-}  // namespace ringkernel::opencl
+}  // namespace ringkernel::backend

@@ -15,7 +15,7 @@
 
 #include "foundation/file.hpp"
 
-namespace ringkernel::opencl {
+namespace ringkernel::backend {
 
 enum class Lookup : std::uint8_t {
   hit,
@@ -49,4 +49,4 @@ class CacheFolder {
   std::uint64_t bytes_max_;
 };
 
-}  // namespace ringkernel::opencl
+}  // namespace ringkernel::backend

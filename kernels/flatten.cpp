@@ -1,11 +1,11 @@
-#include "backend/opencl/flatten.hpp"
+#include "kernels/flatten.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
 
-namespace ringkernel::opencl {
+namespace ringkernel {
 
 namespace {
 
@@ -95,4 +95,4 @@ Result<std::string> flatten(std::span<const KernelSource> sources, std::string_v
   return flattener.take();
 }
 
-}  // namespace ringkernel::opencl
+}  // namespace ringkernel

@@ -13,7 +13,7 @@
 #include "kernels/sources.hpp"
 #include "ringkernel/result.hpp"
 
-namespace ringkernel::opencl {
+namespace ringkernel {
 
 /// The text of `name` with every `#include "..."` replaced by the text of that file, behind
 /// `#line`. A file is looked for beside the one that includes it, then in `kernels/` and
@@ -21,4 +21,4 @@ namespace ringkernel::opencl {
 /// every time.
 Result<std::string> flatten(std::span<const KernelSource> sources, std::string_view name);
 
-}  // namespace ringkernel::opencl
+}  // namespace ringkernel

@@ -1,6 +1,4 @@
-#include "backend/opencl/cache_place.hpp"
-
-#include <cstdlib>
+#include "backend/opencl/cache_key.hpp"
 
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/protocol/version.h"
@@ -8,17 +6,6 @@
 namespace ringkernel::opencl {
 
 namespace {
-
-constexpr uint64_t folder_bytes_max = 64ull * 1024 * 1024;
-
-/// Empty if there is no such place. A relative path names none.
-std::string folder_path() {
-  if (const std::string_view base = environment("XDG_CACHE_HOME"); base.starts_with('/'))
-    return std::string(base) + "/ringkernel";
-  if (const std::string_view home = environment("HOME"); home.starts_with('/'))
-    return std::string(home) + "/.cache/ringkernel";
-  return {};
-}
 
 /// Everything that decides what a device builds from a source, and whether it can run it.
 Result<std::string> describe(const FoundDevice& found) {
@@ -38,18 +25,6 @@ Result<std::string> describe(const FoundDevice& found) {
 }
 
 }  // namespace
-
-std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
-
-std::optional<CacheFolder> open_cache() {
-  if (environment("RINGKERNEL_CACHE") == "0") return std::nullopt;
-  const std::string path = folder_path();
-  if (path.empty()) return std::nullopt;
-  return CacheFolder::open(path, folder_bytes_max);
-}
 
 std::string cache_key_of(const FoundDevice& found) {
   Result<std::string> description = describe(found);

@@ -1,0 +1,33 @@
+#include "backend/cache/cache_place.hpp"
+
+#include <cstdlib>
+
+namespace ringkernel::backend {
+
+namespace {
+
+constexpr std::uint64_t folder_bytes_max = 64ull * 1024 * 1024;
+
+}  // namespace
+
+std::string_view environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+std::string cache_path() {
+  if (const std::string_view base = environment("XDG_CACHE_HOME"); base.starts_with('/'))
+    return std::string(base) + "/ringkernel";
+  if (const std::string_view home = environment("HOME"); home.starts_with('/'))
+    return std::string(home) + "/.cache/ringkernel";
+  return {};
+}
+
+std::optional<CacheFolder> open_cache() {
+  if (environment("RINGKERNEL_CACHE") == "0") return std::nullopt;
+  const std::string path = cache_path();
+  if (path.empty()) return std::nullopt;
+  return CacheFolder::open(path, folder_bytes_max);
+}
+
+}  // namespace ringkernel::backend

@@ -1,0 +1,25 @@
+/// Where backends keep what the next process can use: `$XDG_CACHE_HOME/ringkernel`, else
+/// `$HOME/.cache/ringkernel`.
+///
+/// Threading: any thread.
+/// Errors: none. Where nothing can be kept, nothing is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backend/cache/cache_folder.hpp"
+
+namespace ringkernel::backend {
+
+/// A variable of the environment; empty if it is not there.
+std::string_view environment(const char* name);
+
+/// Empty if there is no such place. A relative path names none.
+std::string cache_path();
+
+/// Nothing if `RINGKERNEL_CACHE=0` asks for that, or there is no such folder.
+std::optional<CacheFolder> open_cache();
+
+}  // namespace ringkernel::backend
