@@ -10,6 +10,7 @@
 
 #include "kernels/flatten.hpp"
 #include "kernels/sources.hpp"
+#include "ringkernel/limits.hpp"
 
 namespace ringkernel::program {
 namespace {
