@@ -94,9 +94,10 @@ typedef struct rk_device_state {
 /// is destroyed.
 typedef struct rk_program_source {
   uint32_t struct_bytes;
-  uint32_t built_in;       /* RK_PROGRAM_*: which of ours it is */
-  const char* name;        /* for errors */
-  const char* device_text; /* OpenCL C, one translation unit, which defines the kernel rk_executor */
+  uint32_t built_in; /* RK_PROGRAM_*: which of ours it is */
+  const char* name;  /* for errors */
+  const char*
+      device_text; /* OpenCL C, one translation unit, which defines the kernel rk_executor */
   const char* hosted_text; /* C++20, one translation unit, which exports rk_program_query
                               (kernels/rk_hosted.h); NULL: ours */
 } rk_program_source;

@@ -64,8 +64,8 @@ class Schema {
 };
 
 struct ProgramDesc {
-  std::string name;  ///< an identifier; its generated header is `NAME.rk.h`
-  Source source;
+  std::string name;  ///< an identifier
+  Source source = {};
   Schema schema = {};  ///< without one, messages are plain bytes for the handler RK_ON_BYTES
   /// Without a schema: the state of each ring kernel, and the room of a reply; 0: that of the
   /// request.
@@ -94,8 +94,9 @@ struct BehaviourInfo {
 struct ProgramInfo {
   std::string name;
   bool takes_ops = false;                 ///< its messages are requests of ops, as those of `core`
+  std::uint32_t reply_bytes = 0;          ///< as ProgramDesc has it
   std::vector<BehaviourInfo> behaviours;  ///< empty without a schema
-  std::string header;                     ///< the text of NAME.rk.h; empty without a schema
+  std::string header;  ///< generated of the schema, for editors; empty without one
 };
 
 }  // namespace ringkernel

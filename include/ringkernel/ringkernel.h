@@ -117,8 +117,30 @@ typedef struct ringkernel_kernel_options {
   uint32_t output_bytes;
   uint32_t in_flight_max;
   uint32_t queue_max;
-  const char* program; /* "core", the default: ops; "echo": bytes, which come back */
+  const char* program;   /* "core", the default: ops; "echo": bytes, which come back; or one that
+                            was added */
+  const char* behaviour; /* of a program with a schema; null where it has one */
 } ringkernel_kernel_options;
+
+/// A program of one's own (docs/PROGRAMS.md).
+typedef struct ringkernel_program {
+  size_t struct_size;      /* sizeof(ringkernel_program) */
+  const char* name;        /* an identifier */
+  const char* source_name; /* of the handlers: a file, or what errors call `source` */
+  const char* source;      /* their text; null: that of the file */
+  const char* schema_name; /* of the binary schema, likewise; null: there is none */
+  const void* schema;      /* its bytes; null: those of the file */
+  uint64_t schema_bytes;
+  uint32_t state_bytes; /* without a schema: of each kernel's state */
+  uint32_t reply_bytes; /* likewise: room of a reply; 0: that of its message */
+} ringkernel_program;
+
+/// A method of a kernel's behaviour: filled by `ringkernel_kernel_method`, good for all kernels of
+/// that behaviour.
+typedef struct ringkernel_method {
+  uint32_t id;
+  uint32_t reply_bytes; /* room that its reply needs */
+} ringkernel_method;
 
 /// "0.1.0", and a number that changes when a program must be compiled anew.
 RINGKERNEL_API const char* ringkernel_version(void);
@@ -171,8 +193,8 @@ RINGKERNEL_API ringkernel_status ringkernel_receive(ringkernel_kernel* kernel, u
                                                     ringkernel_tensor* result,
                                                     uint64_t* out_message);
 
-/// The same with plain bytes. The reply to a message is as long as the message: with less room
-/// `call_bytes` does not send it.
+/// The same with plain bytes. A reply needs as much room as its message has bytes, or as the
+/// program says: with less, `call_bytes` does not send the message.
 RINGKERNEL_API ringkernel_status ringkernel_call_bytes(ringkernel_kernel* kernel,
                                                        const ringkernel_bytes* message,
                                                        uint64_t timeout_ns,
@@ -184,6 +206,34 @@ RINGKERNEL_API ringkernel_status ringkernel_receive_bytes(ringkernel_kernel* ker
                                                           uint64_t timeout_ns,
                                                           ringkernel_bytes* reply,
                                                           uint64_t* out_message);
+
+/// Builds a program and keeps it for as long as the runtime lives. invalid_argument, build_failed,
+/// E6002 (no compiler): `ringkernel_last_error` has the compiler's words.
+RINGKERNEL_API ringkernel_status ringkernel_program_add(ringkernel_runtime* runtime,
+                                                        const ringkernel_program* program);
+/// A method by its name, "Submit" or "trading.Book.Submit". unknown_method.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel,
+                                                          const char* name,
+                                                          ringkernel_method* out_method);
+/// As `call_bytes` and `send_bytes`: the request is a finished FlatBuffer, and so is the reply.
+/// `receive_bytes` takes the replies of what was sent. handler_fault: `ringkernel_last_fault`.
+RINGKERNEL_API ringkernel_status ringkernel_call_method(ringkernel_kernel* kernel,
+                                                        const ringkernel_method* method,
+                                                        const ringkernel_bytes* request,
+                                                        uint64_t timeout_ns,
+                                                        ringkernel_bytes* reply);
+RINGKERNEL_API ringkernel_status ringkernel_send_method(ringkernel_kernel* kernel,
+                                                        const ringkernel_method* method,
+                                                        const ringkernel_bytes* request,
+                                                        uint64_t timeout_ns, uint64_t* out_message);
+/// The state of a kernel that is launched or deactivated; `data_bytes` are all that it has.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_read_state(ringkernel_kernel* kernel,
+                                                              const ringkernel_bytes* state);
+RINGKERNEL_API ringkernel_status ringkernel_kernel_write_state(ringkernel_kernel* kernel,
+                                                               const ringkernel_bytes* state);
+/// The handler's own code, where the thread's last call failed with handler_fault, else 0.
+/// `out_detail` may be null.
+RINGKERNEL_API uint32_t ringkernel_last_fault(uint64_t* out_detail);
 
 #ifdef __cplusplus
 }

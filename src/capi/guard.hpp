@@ -23,6 +23,8 @@ int set_last_error(const Error* error) noexcept;
 /// The text of that, or null; its code, or 0.
 [[nodiscard]] const char* last_error_text() noexcept;
 [[nodiscard]] int last_error_code() noexcept;
+/// A handler's own code, or 0; `out_detail` may be null.
+[[nodiscard]] std::uint32_t last_fault(std::uint64_t* out_detail) noexcept;
 
 [[nodiscard]] inline Error null_argument(const char* what) {
   return {Errc::invalid_argument, std::string(what) + " is null"};

@@ -8,8 +8,7 @@
 #include <mutex>
 #include <span>
 
-#include "capi/guard.hpp"
-#include "capi/handles.hpp"
+#include "capi/objects.hpp"
 #include "foundation/scope_guard.hpp"
 #include "ops/ir_text.hpp"
 #include "ringkernel/ringkernel.hpp"
@@ -17,17 +16,6 @@
 
 namespace ringkernel::capi {
 namespace {
-
-struct KernelObject {
-  std::shared_ptr<RingKernelRuntime> runtime;
-  Kernel kernel;
-  bool takes_ops = true;  // or plain bytes
-  std::mutex mutex;
-  std::deque<Reply> left;  // those that did not fit their receiver's buffer
-};
-
-using Runtimes = Handles<ringkernel_runtime, RingKernelRuntime>;
-using Kernels = Handles<ringkernel_kernel, KernelObject>;
 
 static_assert(RINGKERNEL_NONE == static_cast<int>(DType::none) &&
               RINGKERNEL_F32 == static_cast<int>(DType::f32) &&
@@ -156,40 +144,12 @@ void copy_result(const TensorView& view, ringkernel_tensor& result) {
   if (result.data_bytes != 0) std::memcpy(result.data, view.data, result.data_bytes);
 }
 
-Result<Bytes> read_message(const ringkernel_bytes* given) {
-  if (given == nullptr) return null_argument("message");
-  if (given->data == nullptr && given->data_bytes != 0) return null_argument("message->data");
-  if (given->data_bytes > std::numeric_limits<std::ptrdiff_t>::max())
-    return Error(Errc::message_too_large, std::to_string(given->data_bytes) + " bytes");
-  return Bytes(static_cast<const std::byte*>(given->data), given->data_bytes);
-}
-
-Result<void> check_room(ringkernel_bytes& reply, std::uint64_t bytes) {
-  if (reply.data_bytes >= bytes && (bytes == 0 || reply.data != nullptr)) return {};
-  const std::uint64_t room = reply.data == nullptr ? 0 : reply.data_bytes;
-  reply.data_bytes = bytes;
-  return Error(Errc::message_too_large, "the reply has " + std::to_string(bytes) +
-                                            " bytes; there is room for " + std::to_string(room));
-}
-
-/// There is room.
-void copy_reply(Bytes bytes, ringkernel_bytes& reply) {
-  reply.data_bytes = bytes.size();
-  if (!bytes.empty()) std::memcpy(reply.data, bytes.data(), bytes.size());
-}
-
-// The same for both kinds of results.
+/// As the one for bytes.
 Result<void> take(const Reply& reply, ringkernel_tensor& result) {
   RK_TRY_VOID(check_room(result, reply.tensor().desc));
   copy_result(reply.tensor(), result);
   return {};
 }
-Result<void> take(const Reply& reply, ringkernel_bytes& result) {
-  RK_TRY_VOID(check_room(result, reply.bytes().size()));
-  copy_reply(reply.bytes(), result);
-  return {};
-}
-
 Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** out_runtime) {
   if (out_runtime == nullptr) return null_argument("out_runtime");
   RK_TRY(options, read_options(given));
@@ -226,6 +186,7 @@ Result<void> launch(const ringkernel_runtime* handle, const char* id,
   if (options.in_flight_max != 0) kernel_options.in_flight_max = options.in_flight_max;
   if (options.queue_max != 0) kernel_options.queue_max = options.queue_max;
   if (options.program != nullptr) kernel_options.program = options.program;
+  if (options.behaviour != nullptr) kernel_options.behaviour = options.behaviour;
   auto object = std::make_shared<KernelObject>();
   object->runtime = runtime;
   RK_TRY(kernel, runtime->launch(id, kernel_options));
@@ -233,6 +194,7 @@ Result<void> launch(const ringkernel_runtime* handle, const char* id,
   object->kernel = kernel;
   RK_TRY(program, runtime->program(kernel_options.program));
   object->takes_ops = program.takes_ops;
+  object->reply_bytes = program.reply_bytes;
   *out_kernel = Kernels::table().add(std::move(object));
   ending.dismiss();
   return {};
@@ -262,28 +224,6 @@ Result<void> receive(KernelObject& object, std::uint64_t timeout_ns, Out& result
     object.left.push_front(std::move(*reply));
   }
   return taken;
-}
-
-enum class Kind : std::uint8_t { ops, bytes };
-
-template <class Body>
-ringkernel_status with_kernel(const ringkernel_kernel* handle, Body&& body) noexcept {
-  return guarded([&]() -> Result<void> {
-    RK_TRY(object, Kernels::table().find(handle, "kernel"));
-    return body(*object);
-  });
-}
-
-/// Of a kernel whose messages are of this kind.
-template <class Body>
-ringkernel_status with_kernel(const ringkernel_kernel* handle, Kind kind, Body&& body) noexcept {
-  return with_kernel(handle, [&](KernelObject& object) -> Result<void> {
-    if (object.takes_ops != (kind == Kind::ops))
-      return Error(Errc::unsupported_operation, object.takes_ops
-                                                    ? "the kernel's program takes ops, not bytes"
-                                                    : "the kernel's program takes bytes, not ops");
-    return body(object);
-  });
 }
 
 }  // namespace
@@ -389,7 +329,7 @@ ringkernel_status ringkernel_call_bytes(ringkernel_kernel* kernel, const ringker
   return with_kernel(kernel, Kind::bytes, [&](KernelObject& object) -> Result<void> {
     if (reply == nullptr) return null_argument("reply");
     RK_TRY(bytes, read_message(message));
-    RK_TRY_VOID(check_room(*reply, bytes.size()));
+    RK_TRY_VOID(check_room(*reply, object.reply_bytes != 0 ? object.reply_bytes : bytes.size()));
     RK_TRY(answer, object.kernel.call(bytes, to_duration(timeout_ns)));
     return take(answer, *reply);
   });

@@ -19,6 +19,12 @@ constexpr std::size_t name_length_max = 64;
 constexpr std::size_t source_bytes_max = 1024 * 1024;
 constexpr std::uint32_t state_bytes_max = 1u << 30;
 
+struct BuiltIn {
+  std::string_view name;
+  std::uint32_t id;
+};
+constexpr BuiltIn ours[] = {{"core", RK_PROGRAM_CORE}, {"echo", RK_PROGRAM_ECHO}};
+
 /// How messages reach the handler of a program without a schema.
 constexpr std::string_view dispatch_of_bytes =
     "RK_INLINE rk_u32 rk_handle(rk_message* message) {\n"
@@ -99,15 +105,16 @@ std::string names_of(const Behaviour& behaviour) {
   return names;
 }
 
+bool Definition::is_built_in(std::string_view name) noexcept {
+  return std::ranges::find(ours, name, &BuiltIn::name) != std::end(ours);
+}
+
 std::shared_ptr<const Definition> Definition::built_in(std::string_view name) {
-  constexpr std::pair<std::string_view, std::uint32_t> ours[] = {{"core", RK_PROGRAM_CORE},
-                                                                 {"echo", RK_PROGRAM_ECHO}};
-  const auto* const found =
-      std::ranges::find(ours, name, &std::pair<std::string_view, std::uint32_t>::first);
+  const auto* const found = std::ranges::find(ours, name, &BuiltIn::name);
   if (found == std::end(ours)) return nullptr;
   std::shared_ptr<Definition> definition(new Definition);
   definition->name_ = name;
-  definition->built_in_ = found->second;
+  definition->built_in_ = found->id;
   definition->device_text_ = text_of_built_in(name);
   return definition;
 }
@@ -119,17 +126,19 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   definition->state_bytes_ = desc.state_bytes;
   definition->reply_bytes_ = desc.reply_bytes;
   RK_TRY(handlers, content_of(desc, desc.source));
+  std::string header_name = desc.name + ".rk.h";
   std::string header = "#include \"rk_actor.h\"\n";
   std::string dispatch(dispatch_of_bytes);
   if (const Source& source = desc.schema.source(); !source.is_empty()) {
     RK_TRY(binary, content_of(desc, source));
-    RK_TRY(schema, Schema::from_binary(std::as_bytes(std::span(binary)),
-                                       {.file = source.name(), .text = desc.schema.text()}));
+    RK_TRY(schema,
+           Schema::from_binary(std::as_bytes(std::span(binary)),
+                               {.file = source.name(), .lines = find_lines(desc.schema.text())}));
+    header_name = schema.header_name();
     header = schema.device_header();
     dispatch = schema.device_dispatch();
     definition->schema_ = std::move(schema);
   }
-  const std::string header_name = desc.name + ".rk.h";
   std::vector<KernelSource> files(kernel_sources().begin(), kernel_sources().end());
   files.push_back({header_name, header});
   files.push_back({desc.source.name(), handlers});
@@ -171,7 +180,11 @@ std::uint32_t Definition::state_bytes(const Behaviour* behaviour) const noexcept
 }
 
 ProgramInfo Definition::info() const {
-  ProgramInfo info{.name = name_, .takes_ops = takes_ops(), .behaviours = {}, .header = {}};
+  ProgramInfo info{.name = name_,
+                   .takes_ops = takes_ops(),
+                   .reply_bytes = reply_bytes_,
+                   .behaviours = {},
+                   .header = {}};
   if (!schema_) return info;
   info.header = schema_->device_header();
   for (const Behaviour& behaviour : schema_->behaviours()) {

@@ -25,6 +25,7 @@ class Definition {
   [[nodiscard]] static Result<std::shared_ptr<const Definition>> of(const ProgramDesc& desc);
   /// One of ours, `core` and `echo`; nullptr if there is none of that name.
   [[nodiscard]] static std::shared_ptr<const Definition> built_in(std::string_view name);
+  [[nodiscard]] static bool is_built_in(std::string_view name) noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Whether its messages are ops.

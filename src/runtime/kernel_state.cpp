@@ -123,7 +123,7 @@ Result<Arena::Region> KernelState::open_state(const program::Definition& program
 Result<Method> KernelState::method(std::string_view name, const char* request,
                                    const char* reply) const {
   if (behaviour_ == nullptr) return noted(has_no_methods());
-  const program::Method* const found = behaviour_->find(name);
+  const program::Method* const found = behaviour_->find_method(name);
   if (found == nullptr)
     return noted(Error(Errc::unknown_method, behaviour_->full_name + " has no method '" +
                                                  std::string(name) + "'; it has: " +
@@ -230,9 +230,9 @@ Error KernelState::has_no_methods() const {
 
 Error KernelState::fault_of_handler(const bridge::Outcome& outcome) const {
   std::string text = "kernel '" + id_ + "'";
-  if (const program::Method* method =
-          behaviour_ != nullptr ? behaviour_->find(outcome.selector) : nullptr)
-    text += ", " + method->full_name;
+  if (behaviour_ != nullptr)
+    for (const program::Method& method : behaviour_->methods)
+      if (method.id == outcome.selector) text += ", " + method.full_name;
   Error error(Errc::handler_fault, text + ": code " + std::to_string(outcome.fault_code) +
                                        ", detail " + std::to_string(outcome.fault_detail));
   error.fault_code = outcome.fault_code;

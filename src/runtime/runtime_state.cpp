@@ -251,11 +251,11 @@ Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
 }
 
 Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
-  RK_TRY(definition, program::Definition::of(desc));
   const std::lock_guard lock(programs_mutex_);
   if (!memory_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
-  if (program::Definition::built_in(desc.name) != nullptr || added_.contains(desc.name))
+  if (program::Definition::is_built_in(desc.name) || added_.contains(desc.name))
     return Error(Errc::invalid_argument, "there is a program '" + desc.name + "' already");
+  RK_TRY(definition, program::Definition::of(desc));
   ProgramInfo info = definition->info();
   const auto place = added_.emplace(desc.name, definition).first;
   ScopeGuard leaving([&]() noexcept { added_.erase(place); });

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "support/backends.hpp"
 #include "support/temp_folder.hpp"

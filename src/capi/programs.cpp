@@ -1,0 +1,115 @@
+// Programs of one's own, for C.
+#include <string>
+
+#include "capi/objects.hpp"
+
+namespace ringkernel::capi {
+namespace {
+
+/// A text, or the file of that name; nothing where both are missing.
+Result<Source> read_source(const char* name, const char* text) {
+  if (name == nullptr) return null_argument("program->source_name");
+  return text == nullptr ? Source::file(name) : Source::text(name, text);
+}
+
+Result<ProgramDesc> read_program(const ringkernel_program* given) {
+  if (given == nullptr) return null_argument("program");
+  RK_TRY(raw, read_options(given));
+  if (raw.name == nullptr) return null_argument("program->name");
+  RK_TRY(source, read_source(raw.source_name, raw.source));
+  ProgramDesc program{.name = raw.name, .source = source};
+  if (raw.schema_name != nullptr)
+    program.schema =
+        raw.schema == nullptr
+            ? Schema::file(raw.schema_name)
+            : Schema::binary(raw.schema_name,
+                             std::string(static_cast<const char*>(raw.schema), raw.schema_bytes));
+  program.state_bytes = raw.state_bytes;
+  program.reply_bytes = raw.reply_bytes;
+  return program;
+}
+
+/// The message of a method, borrowed from the caller.
+Result<Message> read_method_message(const ringkernel_method* method,
+                                    const ringkernel_bytes* request) {
+  if (method == nullptr) return null_argument("method");
+  RK_TRY(bytes, read_message(request));
+  return Message{{.id = method->id, .reply_bytes = method->reply_bytes}, bytes};
+}
+
+/// The caller's room for a state, all of it.
+Result<std::span<std::byte>> read_room(const ringkernel_bytes* state) {
+  if (state == nullptr) return null_argument("state");
+  if (state->data == nullptr && state->data_bytes != 0) return null_argument("state->data");
+  return std::span(static_cast<std::byte*>(state->data), state->data_bytes);
+}
+
+}  // namespace
+}  // namespace ringkernel::capi
+
+// NOLINTBEGIN: the names of the C API
+using namespace ringkernel;
+using namespace ringkernel::capi;
+
+ringkernel_status ringkernel_program_add(ringkernel_runtime* handle,
+                                         const ringkernel_program* program) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(runtime, Runtimes::table().find(handle, "runtime"));
+    RK_TRY(desc, read_program(program));
+    RK_TRY_VOID(runtime->add_program(desc));
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel, const char* name,
+                                           ringkernel_method* out_method) {
+  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+    if (name == nullptr) return null_argument("name");
+    if (out_method == nullptr) return null_argument("out_method");
+    RK_TRY(method, object.kernel.method(name));
+    *out_method = {.id = method.id, .reply_bytes = method.reply_bytes};
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_call_method(ringkernel_kernel* kernel, const ringkernel_method* method,
+                                         const ringkernel_bytes* request, uint64_t timeout_ns,
+                                         ringkernel_bytes* reply) {
+  return with_kernel(kernel, Kind::bytes, [&](KernelObject& object) -> Result<void> {
+    if (reply == nullptr) return null_argument("reply");
+    RK_TRY(message, read_method_message(method, request));
+    RK_TRY_VOID(check_room(*reply, message.method.reply_bytes));
+    RK_TRY(answer, object.kernel.call(message, {.timeout = to_duration(timeout_ns)}));
+    return take(answer, *reply);
+  });
+}
+
+ringkernel_status ringkernel_send_method(ringkernel_kernel* kernel, const ringkernel_method* method,
+                                         const ringkernel_bytes* request, uint64_t timeout_ns,
+                                         uint64_t* out_message) {
+  return with_kernel(kernel, Kind::bytes, [&](KernelObject& object) -> Result<void> {
+    RK_TRY(message, read_method_message(method, request));
+    RK_TRY(id, object.kernel.send(message, {.timeout = to_duration(timeout_ns)}));
+    if (out_message != nullptr) *out_message = id;
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_kernel_read_state(ringkernel_kernel* kernel,
+                                               const ringkernel_bytes* state) {
+  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+    RK_TRY(room, read_room(state));
+    return object.kernel.read_state(room);
+  });
+}
+
+ringkernel_status ringkernel_kernel_write_state(ringkernel_kernel* kernel,
+                                                const ringkernel_bytes* state) {
+  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+    RK_TRY(bytes, read_room(state));
+    return object.kernel.write_state(Bytes(bytes));
+  });
+}
+
+uint32_t ringkernel_last_fault(uint64_t* out_detail) { return last_fault(out_detail); }
+// NOLINTEND
