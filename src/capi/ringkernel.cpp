@@ -124,6 +124,7 @@ Result<Asked> read_request(const ringkernel_request* given) {
   return asked;
 }
 
+using capi::check_room;  // for bytes
 Result<void> check_room(ringkernel_tensor& result, const TensorDesc& desc) {
   const std::uint64_t bytes = desc.bytes();
   if (result.data_bytes >= bytes && (bytes == 0 || result.data != nullptr)) return {};
@@ -144,7 +145,7 @@ void copy_result(const TensorView& view, ringkernel_tensor& result) {
   if (result.data_bytes != 0) std::memcpy(result.data, view.data, result.data_bytes);
 }
 
-/// As the one for bytes.
+using capi::take;  // for bytes
 Result<void> take(const Reply& reply, ringkernel_tensor& result) {
   RK_TRY_VOID(check_room(result, reply.tensor().desc));
   copy_result(reply.tensor(), result);
