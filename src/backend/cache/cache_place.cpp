@@ -23,11 +23,14 @@ std::string cache_path() {
   return {};
 }
 
-std::optional<CacheFolder> open_cache() {
-  if (environment("RINGKERNEL_CACHE") == "0") return std::nullopt;
-  const std::string path = cache_path();
+std::optional<CacheFolder> open_cache_at(const std::string& path) {
   if (path.empty()) return std::nullopt;
   return CacheFolder::open(path, folder_bytes_max);
+}
+
+std::optional<CacheFolder> open_cache() {
+  if (environment("RINGKERNEL_CACHE") == "0") return std::nullopt;
+  return open_cache_at(cache_path());
 }
 
 }  // namespace ringkernel::backend

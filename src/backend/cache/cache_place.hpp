@@ -19,6 +19,9 @@ std::string_view environment(const char* name);
 /// Empty if there is no such place. A relative path names none.
 std::string cache_path();
 
+/// The folder at `path`, of the size that we keep; nothing if there is no such folder.
+std::optional<CacheFolder> open_cache_at(const std::string& path);
+
 /// Nothing if `RINGKERNEL_CACHE=0` asks for that, or there is no such folder.
 std::optional<CacheFolder> open_cache();
 

@@ -1,9 +1,53 @@
+/// Programs of users, compiled at run time by the system's compiler, and the objects kept for the
+/// next process (backend/cache/cache_place.hpp).
+///
+/// Threading: any thread; blocks while a compiler runs, for some tenths of a second. What is
+/// compiled is immutable.
+/// Ownership: the object is unloaded with the last owner of its program. Handlers of it that still
+/// run keep one.
+/// Errors: Errc::backend_unavailable where there is no compiler, Errc::build_failed with the
+/// program's name and the compiler's words, or the dynamic linker's, Errc::execution_timeout where
+/// the compiler does not end, Errc::protocol_mismatch where the object was made for another host.
 #pragma once
+
 #include <memory>
 #include <string>
-#include "backend/native/programs.hpp"
+#include <utility>
+
+#include "backend/loader.hpp"
+#include "backend/native/toolchain.hpp"
+#include "ringkernel/protocol/abi.h"
 #include "ringkernel/result.hpp"
+
+struct rk_message;
+
 namespace ringkernel::native {
-class CompiledProgram { public: Handler handler() const { return nullptr; } };
-inline Result<std::shared_ptr<const CompiledProgram>> compile_program(const std::string&, const std::string&) { return Error(Errc::unsupported, "stub"); }
-}
+
+/// What a message of the program goes to (kernels/rk_message.h).
+using Handler = rk_u32 (*)(rk_message* message);
+
+class CompiledProgram {
+ public:
+  CompiledProgram(backend::SharedLibrary library, Handler entry, bool from_cache) noexcept
+      : library_(std::move(library)), handler_(entry), was_kept_(from_cache) {}
+
+  /// To be called as long as this object is there.
+  [[nodiscard]] Handler handler() const noexcept { return handler_; }
+
+  /// Whether the cache had it, so that nothing was compiled.
+  [[nodiscard]] bool was_kept() const noexcept { return was_kept_; }
+
+ private:
+  backend::SharedLibrary library_;
+  Handler handler_;
+  bool was_kept_;
+};
+
+/// `text` is one translation unit of C++20 that needs no other file of ours, and ends with
+/// kernels/rk_hosted.h. `#line` in it says which names and lines the compiler's words have. `name`
+/// is the program's, for errors alone.
+Result<std::shared_ptr<const CompiledProgram>> compile_program(
+    const std::string& name, const std::string& text,
+    const Surroundings& surroundings = Surroundings::of_process());
+
+}  // namespace ringkernel::native

@@ -1,0 +1,113 @@
+#include "backend/native/scratch_folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace ringkernel::native {
+
+namespace {
+
+/// Whether nobody else can put another folder where we have made ours.
+bool is_safe_place(const std::string& place) {
+  struct stat what {};
+  if (stat(place.c_str(), &what) != 0) return false;
+  if (!S_ISDIR(what.st_mode)) {
+    errno = ENOTDIR;
+    return false;
+  }
+  const bool is_trusted = what.st_uid == geteuid() || what.st_uid == 0;
+  const bool is_shared = (what.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  const bool is_sticky = (what.st_mode & S_ISVTX) != 0;
+  if (is_trusted && (!is_shared || is_sticky)) return true;
+  errno = EACCES;
+  return false;
+}
+
+/// Removes what lies in the open folder. Compilers put files there, and wrappers of compilers now
+/// and then a folder.
+void remove_content(int folder, int depth) noexcept {
+  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const listing = own < 0 ? nullptr : fdopendir(own);
+  if (listing == nullptr) {
+    if (own >= 0) ::close(own);
+    return;
+  }
+  while (const dirent* const found = readdir(listing)) {
+    const std::string_view name = found->d_name;
+    if (name == "." || name == "..") continue;
+    if (unlinkat(folder, found->d_name, 0) == 0 || depth == 0) continue;
+    {
+      const File below(
+          openat(folder, found->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (below) remove_content(below.get(), depth - 1);
+    }
+    unlinkat(folder, found->d_name, AT_REMOVEDIR);
+  }
+  closedir(listing);
+}
+
+constexpr int depth_max = 8;
+
+}  // namespace
+
+Result<ScratchFolder> ScratchFolder::make(std::span<const std::string> places) {
+  std::string tried;
+  for (const std::string& place : places) {
+    if (place.empty()) continue;
+    std::string path = place + "/compile-XXXXXX";
+    tried += (tried.empty() ? "" : "; ") + place + " - ";
+    if (is_safe_place(place) && mkdtemp(path.data()) != nullptr) {
+      File folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (folder) return ScratchFolder(std::move(path), std::move(folder));
+      rmdir(path.c_str());
+    }
+    tried += std::strerror(errno);
+  }
+  return Error(Errc::build_failed, "no folder for the compiler's files, tried: " + tried);
+}
+
+ScratchFolder::~ScratchFolder() {
+  if (!folder_) return;
+  remove_content(folder_.get(), depth_max);
+  rmdir(path_.c_str());
+}
+
+bool ScratchFolder::write(const char* name, std::string_view content) const {
+  const File file(openat(folder_.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                         S_IRUSR | S_IWUSR));
+  return file && write_whole(file.get(), content);
+}
+
+bool ScratchFolder::read(const char* name, std::string& content, std::uint64_t bytes_max) const {
+  const File file(openat(folder_.get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat what {};
+  if (!file || fstat(file.get(), &what) != 0 || !S_ISREG(what.st_mode)) return false;
+  if (what.st_size <= 0 || static_cast<std::uint64_t>(what.st_size) > bytes_max) return false;
+  content.resize(static_cast<std::size_t>(what.st_size));
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t bytes = ::read(file.get(), content.data() + done, content.size() - done);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return false;
+    done += static_cast<std::size_t>(bytes);
+  }
+  return true;
+}
+
+bool write_whole(int file, std::string_view content) noexcept {
+  while (!content.empty()) {
+    const ssize_t bytes = ::write(file, content.data(), content.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(bytes));
+  }
+  return true;
+}
+
+}  // namespace ringkernel::native

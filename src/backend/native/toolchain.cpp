@@ -1,0 +1,241 @@
+#include "backend/native/toolchain.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "backend/cache/cache_place.hpp"
+#include "backend/native/child.hpp"
+#include "foundation/file.hpp"
+#include "kernels/rk_actor.h"
+#include "ringkernel/protocol/version.h"
+
+namespace ringkernel::native {
+
+namespace {
+
+constexpr const char* usual_names[] = {"c++", "g++", "clang++"};
+
+constexpr const char* flags[] = {
+    "-std=c++20", "-O2",
+#if defined(__x86_64__)
+    "-march=native",
+#elif defined(__aarch64__)
+    "-mcpu=native",
+#endif
+    // The same bits as on every other device, and vectors where they make no difference.
+    "-ffp-contract=off", "-fno-math-errno",
+    // A source for devices reads bytes as what they are.
+    "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions",
+    "-fno-rtti", "-fstack-clash-protection",
+    // What fails is to be read: no warnings around it, no colours in it, and not all that follows.
+    "-w", "-fdiagnostics-color=never", "-fmax-errors=20",
+    // Nothing that is not used is linked, and what is missing is missed now.
+    "-nostartfiles", "-nodefaultlibs", "-Wl,-z,defs"};
+
+constexpr const char* libraries[] = {"-lm", "-lc", "-lgcc"};
+
+/// Of the environment, what compilers need to start. What would change their output (CPATH and the
+/// like) is left out, since objects are kept for the next process.
+constexpr const char* passed_on[] = {"HOME", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"};
+
+std::string trusted_environment(const char* name) {
+  const char* const value = secure_getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool is_program(const std::string& path, struct stat& what) {
+  return stat(path.c_str(), &what) == 0 && S_ISREG(what.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+/// The absolute folders of a PATH.
+std::vector<std::string> folders_of(std::string_view path) {
+  std::vector<std::string> folders;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find(':'), path.size());
+    const std::string_view folder = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (folder.starts_with('/')) folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+struct FoundCompiler {
+  std::string path;
+  struct stat what;
+};
+
+/// The program `name` of the first folder that has it; else no path.
+FoundCompiler program_of(const std::string& name, const std::vector<std::string>& folders) {
+  FoundCompiler found{};
+  if (name.find('/') != std::string::npos) {
+    if (name.starts_with('/') && is_program(name, found.what)) found.path = name;
+    return found;
+  }
+  for (const std::string& folder : folders) {
+    std::string path = folder + "/" + name;
+    if (!is_program(path, found.what)) continue;
+    found.path = std::move(path);
+    break;
+  }
+  return found;
+}
+
+Error no_compiler(const Surroundings& surroundings) {
+  std::string tried;
+  if (!surroundings.compiler.empty()) {
+    tried = "RINGKERNEL_CXX=" + surroundings.compiler +
+            " is neither the absolute path of a program nor the name of one in PATH";
+  } else {
+    tried = "none of ";
+    for (const char* const name : usual_names)
+      tried += std::string(name) + (name == std::end(usual_names)[-1] ? "" : ", ");
+    tried += surroundings.path.empty() ? " can be looked for without a PATH"
+                                       : " is in PATH=" + surroundings.path;
+    tried += ", and RINGKERNEL_CXX names no other";
+  }
+  return {Errc::backend_unavailable,
+          "there is no C++ compiler to make a native program with: " + tried +
+              ". ringkernel_add_program() of the CMake package compiles a program when its user is "
+              "built, and needs no compiler at run time"};
+}
+
+/// What a compiler says that it is, asked once for each that there is.
+class Versions {
+ public:
+  Result<std::string> of(const std::string& identity, const Command& command) {
+    if (std::string known = find(identity); !known.empty()) return known;
+    RK_TRY(ended, run_child(command));
+    if (ended.has_failed())
+      return Error(Errc::build_failed,
+                   command.words.front() + " does not tell its version, but: " + ended.output);
+    // Nobody waits here, so that a child of fork does not wait for a thread that it lacks.
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock())
+      known_.insert_or_assign(identity, ended.output);
+    return std::move(ended.output);
+  }
+
+ private:
+  std::string find(const std::string& identity) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return {};
+    const auto known = known_.find(identity);
+    return known == known_.end() ? std::string() : known->second;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::string> known_;
+};
+
+std::string identity_of(const FoundCompiler& program) {
+  return program.path + ", " + std::to_string(program.what.st_size) + " bytes of " +
+         std::to_string(program.what.st_mtim.tv_sec) + "." +
+         std::to_string(program.what.st_mtim.tv_nsec) + "\n";
+}
+
+/// The beginning of the file: the first processor's part is there.
+std::string processor() {
+  const File file(::open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  std::string text(16 * 1024, '\0');
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t bytes = ::read(file.get(), text.data() + length, text.size() - length);
+    if (bytes <= 0) break;
+    length += static_cast<std::size_t>(bytes);
+    if (text.find("\n\n") != std::string::npos) break;
+  }
+  return processor_of(std::string_view(text).substr(0, length));
+}
+
+std::string key_of(const std::string& compiler) {
+  std::string here = processor();
+  if (here.empty()) return {};
+  std::string key = "ringkernel protocol " + std::to_string(RK_PROTOCOL_VERSION) +
+                    ", messages of " + std::to_string(sizeof(rk_message)) + " bytes\n" + compiler;
+  for (const char* const flag : flags) key.append(flag).append(" ");
+  return key.append("\n").append(here);
+}
+
+}  // namespace
+
+Surroundings Surroundings::of_process() {
+  Surroundings here;
+  here.compiler = trusted_environment("RINGKERNEL_CXX");
+  here.path = trusted_environment("PATH");
+  for (const char* const name : passed_on)
+    if (const std::string value = trusted_environment(name); !value.empty())
+      here.variables.push_back(std::string(name) + "=" + value);
+  if (backend::environment("RINGKERNEL_CACHE") != "0") here.cache_folder = backend::cache_path();
+  if (std::string runtime = trusted_environment("XDG_RUNTIME_DIR"); runtime.starts_with('/'))
+    here.scratch.push_back(std::move(runtime));
+  here.scratch.emplace_back("/tmp");
+  return here;
+}
+
+Result<Toolchain> Toolchain::find(const Surroundings& surroundings) {
+  const std::vector<std::string> folders = folders_of(surroundings.path);
+  FoundCompiler program{};
+  if (!surroundings.compiler.empty()) {
+    program = program_of(surroundings.compiler, folders);
+  } else {
+    for (const char* const name : usual_names)
+      if (program.path.empty()) program = program_of(name, folders);
+  }
+  if (program.path.empty()) return no_compiler(surroundings);
+  static auto& versions = *new Versions;  // not destroyed: threads may outlive static objects
+  std::string identity = identity_of(program);
+  RK_TRY(version, versions.of(identity, {{program.path, "--version"},
+                                         compiler_variables(surroundings, "/tmp"),
+                                         surroundings.deadline}));
+  Toolchain toolchain;
+  toolchain.path_ = std::move(program.path);
+  toolchain.key_ = key_of(identity + version);
+  return toolchain;
+}
+
+std::vector<std::string> Toolchain::command(const std::string& source,
+                                            const std::string& object) const {
+  std::vector<std::string> words{path_};
+  words.insert(words.end(), std::begin(flags), std::end(flags));
+  words.insert(words.end(), {"-o", object, source});
+  words.insert(words.end(), std::begin(libraries), std::end(libraries));
+  return words;
+}
+
+std::vector<std::string> compiler_variables(const Surroundings& surroundings,
+                                            const std::string& folder) {
+  std::vector<std::string> variables = surroundings.variables;
+  variables.push_back("PATH=" + surroundings.path);
+  variables.push_back("TMPDIR=" + folder);
+  variables.emplace_back("LC_ALL=C");
+  return variables;
+}
+
+std::string processor_of(std::string_view description) {
+  constexpr std::array<std::string_view, 12> names = {
+      "vendor_id",   "cpu family",   "model",           "model name",
+      "stepping",    "flags",        "Features",        "CPU part",
+      "CPU variant", "CPU revision", "CPU implementer", "CPU architecture"};
+  description = description.substr(0, description.find("\n\n"));
+  std::string kept;
+  while (!description.empty()) {
+    const std::size_t end = std::min(description.find('\n'), description.size());
+    const std::string_view line = description.substr(0, end);
+    description.remove_prefix(std::min(end + 1, description.size()));
+    std::string_view name = line.substr(0, line.find(':'));
+    name = name.substr(0, name.find_last_not_of(" \t") + 1);
+    if (std::ranges::find(names, name) != names.end()) kept.append(line).append("\n");
+  }
+  const bool says_features =
+      kept.find("flags") != std::string::npos || kept.find("Features") != std::string::npos;
+  return says_features ? kept : std::string();
+}
+
+}  // namespace ringkernel::native
