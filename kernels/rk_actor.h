@@ -31,6 +31,17 @@ RK_INLINE rk_f32 rk_fma(rk_f32 a, rk_f32 b, rk_f32 c) { return __builtin_fmaf(a,
 
 #include "rk_message.h"
 
+/// Double precision, where there is any: RK_HAS_F64.
+#if !defined(__OPENCL_C_VERSION__)
+typedef double rk_f64;
+#define RK_HAS_F64 1
+#elif defined(cl_khr_fp64) || defined(__opencl_c_fp64)
+typedef double rk_f64;
+#define RK_HAS_F64 1
+#else
+#define RK_HAS_F64 0
+#endif
+
 /// A function that may go unused.
 #define RK_FN __attribute__((unused)) static inline
 

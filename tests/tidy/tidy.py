@@ -36,6 +36,7 @@ LAYERS = {
     "foundation": {"protocol"},
     "ops": {"foundation", "protocol"},
     "message": {"ops", "foundation", "protocol"},
+    "program": {"foundation", "protocol", "kernels"},
     "ring": {"foundation", "protocol"},
     "backend": {"backend/native", "backend/opencl", "foundation", "protocol"},
     "backend/cache": {"foundation", "protocol"},
@@ -63,7 +64,7 @@ PUBLIC_HEADERS = {
 
 # Headers of others -> the library files that may include them. Users may include any.
 FOREIGN = [
-    (r"flatbuffers/|.*_generated\.h", ("src/message/",)),
+    (r"flatbuffers/|.*_generated\.h", ("src/message/", "src/program/")),
     (r"CL/", ("src/backend/opencl/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
     (r"boost/beast", ("src/http/",)),

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "program/emission.hpp"
+
+namespace ringkernel::program {
+namespace {
+
+std::string hexadecimal(std::uint32_t value) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text = "0x";
+  for (int shift = 28; shift >= 0; shift -= 4) text += digits[value >> shift & 15u];
+  return text += 'u';
+}
+
+/// Calls `each(service index, call, handler's name)` for every method.
+template <class Each>
+void for_each_method(const Plan& plan, Each each) {
+  for (std::size_t i = 0; i < plan.model.services.size(); ++i)
+    for (const Call& call : plan.model.services[i].calls)
+      each(i, call, handler_name(plan, i, call));
+}
+
+void emit_line(Text& text, const SchemaSource& source, std::string_view full_name) {
+  const auto line = source.lines.find(full_name);
+  text.line("#line ", line == source.lines.end() ? 1u : line->second, " ", quoted(source.file));
+}
+
+void emit_run(Text& text, const Plan& plan, std::size_t service, const Call& call,
+              const std::string& handler) {
+  const int state = plan.states[service];
+  const std::string state_type = state < 0 ? "void" : plan.name_of(plan.object(state));
+  const std::string out = plan.name_of(plan.object(call.reply)) + "Out";
+  text.line("RK_FN rk_u32 rk_run_", handler, "(rk_self* self) {");
+  text.line("  RK_GLOBAL ", out, "* const reply = (RK_GLOBAL ", out, "*)self->reply;");
+  text.line("  ", plan.name_of(plan.object(call.request)), "View request;");
+  text.line("  rk_u32 outcome = rk_flat_expect(self, RK_BEHAVIOUR_", plan.behaviours[service].name,
+            ", ", state < 0 ? 0u : plan.object(state).bytes, "u, ", "sizeof(", out, "));");
+  text.line("  if (outcome != RK_OK) return outcome;");
+  text.line("  if (rk_flat_open(self, &request.flat) == 0) return rk_flat_end(self, RK_OK, 0);");
+  text.line("  rk_begin_", out, "(reply);");
+  text.line("  outcome = ", handler, "(self, (RK_GLOBAL ", state_type,
+            "*)self->state, &request, reply);");
+  text.line("  return rk_flat_end(self, outcome, sizeof(", out, "));");
+  text.line("}");
+}
+
+}  // namespace
+
+Result<void> emit_markers(Emission& to) {
+  const Plan& plan = to.plan;
+  Text& text = to.text;
+  for (std::size_t i = 0; i < plan.behaviours.size(); ++i) {
+    text.documentation(plan.model.services[i]);
+    text.line("#define RK_BEHAVIOUR_", plan.behaviours[i].name, " ",
+              hexadecimal(plan.behaviours[i].id));
+    for (const Call& call : plan.model.services[i].calls) {
+      const std::string handler = handler_name(plan, i, call);
+      RK_TRY_VOID(to.names.take(handler, call.name));
+      text.documentation(call);
+      text.line("#define RK_METHOD_", handler, " ", hexadecimal(name_id(call.name)));
+      text.line("#define RK_ON_", handler, " \\");
+      text.line("  enum { no_handler_for_", handler, " = 1 }; \\");
+      text.line("  ", handler_signature(plan, i, call, " RK_UNUSED"));
+    }
+    text.line();
+  }
+  return {};
+}
+
+Result<std::string> header_text(const Plan& plan, std::string_view header_name) {
+  Emission body(plan);
+  RK_TRY_VOID(emit_types(body));
+  RK_TRY_VOID(emit_readers(body));
+  RK_TRY_VOID(emit_writers(body));
+  RK_TRY_VOID(emit_markers(body));
+
+  std::string guard = "RK_SCHEMA_" + std::string(header_name);
+  for (char& c : guard)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  Text text;
+  text.line("/// ", header_name, ": what handlers read and write, made from ",
+            quoted(plan.source.file), ". Not to be edited.");
+  text.line("#ifndef ", guard);
+  text.line("#define ", guard);
+  text.line();
+  text.line("#include \"rk_actor.h\"");
+  text.line("#include \"rk_flat.h\"");
+  text.line();
+  if (!body.first_double.empty()) {
+    text.line("#if !RK_HAS_F64");
+    text.line("#error ", quoted(body.first_double + " is a double, and this device has none"));
+    text.line("#endif");
+    text.line();
+  }
+  return text.str() + body.text.str() + "#endif\n";
+}
+
+std::string dispatch_text(const Plan& plan, std::string_view header_name) {
+  const std::string here = "#line 1 " + quoted(std::string(header_name) + " (dispatch)");
+  Text text;
+  text.line(here);
+  for_each_method(plan, [&](std::size_t service, const Call& call, const std::string&) {
+    text.line(handler_signature(plan, service, call, ""), ";");
+  });
+  for_each_method(plan, [&](std::size_t, const Call& call, const std::string& handler) {
+    emit_line(text, plan.source, call.name);
+    text.line("RK_STATIC_ASSERT(no_handler_for_", handler, ", \"\");");
+  });
+  text.line(here);
+  for_each_method(plan, [&](std::size_t service, const Call& call, const std::string& handler) {
+    emit_run(text, plan, service, call, handler);
+  });
+  text.line("RK_INLINE rk_u32 rk_handle(rk_message* message) {");
+  text.line("  switch (message->selector) {");
+  for_each_method(plan, [&](std::size_t, const Call&, const std::string& handler) {
+    text.line("    case RK_METHOD_", handler, ": return rk_run_", handler, "(message);");
+  });
+  text.line("    default: break;");
+  text.line("  }");
+  text.line("  return rk_flat_refuse(message, RK_FAULT_unknown_method, message->selector);");
+  text.line("}");
+  return text.str();
+}
+
+}  // namespace ringkernel::program

@@ -1,0 +1,97 @@
+#include <cctype>
+
+#include "program/schema.hpp"
+
+namespace ringkernel::program {
+namespace {
+
+/// Words and single signs, with strings and comments left out.
+class Tokens {
+ public:
+  explicit Tokens(std::string_view text) : left_(text) {}
+
+  /// Empty at the end.
+  std::string_view next() {
+    skip();
+    std::size_t length = left_.empty() ? 0 : 1;
+    while (length != 0 && is_word(left_[0]) && length < left_.size() && is_word(left_[length]))
+      ++length;
+    return take(length);
+  }
+
+  [[nodiscard]] std::uint32_t line() const { return line_; }
+
+ private:
+  static bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+  }
+
+  void skip() {
+    for (;;) {
+      if (left_.substr(0, 2) == "//") {
+        take(left_.find('\n'));
+      } else if (left_.substr(0, 2) == "/*") {
+        const std::size_t end = left_.find("*/", 2);
+        take(end == std::string_view::npos ? end : end + 2);
+      } else if (left_.substr(0, 1) == "\"") {
+        const std::size_t end = left_.find('"', 1);
+        take(end == std::string_view::npos ? end : end + 1);
+      } else if (!left_.empty() && std::isspace(static_cast<unsigned char>(left_[0]))) {
+        take(1);
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::string_view take(std::size_t length) {
+    const std::string_view taken = left_.substr(0, length);
+    for (const char c : taken) line_ += c == '\n' ? 1 : 0;
+    left_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  std::string_view left_;
+  std::uint32_t line_ = 1;
+};
+
+bool opens_type(std::string_view word) {
+  return word == "table" || word == "struct" || word == "enum" || word == "union" ||
+         word == "rpc_service";
+}
+
+/// The members of the type: a name at the beginning, or behind a ';', a ',' or a '}', outside of
+/// parentheses.
+void find_members(Tokens& tokens, const std::string& type, Lines& lines) {
+  int parentheses = 0;
+  bool begins = true;
+  for (std::string_view token; !(token = tokens.next()).empty() && token != "}";) {
+    if (begins && token != ";") lines.emplace(type + "." + std::string(token), tokens.line());
+    if (token == "(") ++parentheses;
+    if (token == ")") --parentheses;
+    begins = parentheses == 0 && (token == ";" || token == ",");
+  }
+}
+
+}  // namespace
+
+Lines find_lines(std::string_view schema) {
+  Lines lines;
+  Tokens tokens(schema);
+  std::string prefix;
+  for (std::string_view token; !(token = tokens.next()).empty();) {
+    if (token == "namespace") {
+      const std::string_view name = tokens.next();
+      prefix = name == ";" ? std::string() : std::string(name) + ".";
+    } else if (opens_type(token)) {
+      const std::string type = prefix + std::string(tokens.next());
+      lines.emplace(type, tokens.line());
+      while (!(token = tokens.next()).empty() && token != "{") {
+      }
+      find_members(tokens, type, lines);
+    }
+  }
+  return lines;
+}
+
+}  // namespace ringkernel::program
