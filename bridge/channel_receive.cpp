@@ -8,6 +8,7 @@
 
 #include "bridge/channel.hpp"
 #include "bridge/idle.hpp"
+#include "ringkernel/protocol/fault.h"
 
 namespace ringkernel::bridge {
 namespace {
@@ -45,6 +46,17 @@ std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_
   return std::chrono::nanoseconds(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
 }
 
+
+/// How the device says that a message failed. A handler's own fault is one code, whatever its
+/// number.
+void take_fault(const rk_record_header& header, Outcome& outcome) noexcept {
+  const bool is_handlers = header.fault > RK_FAULT_HANDLER_BASE;
+  outcome.error =
+      make_error_code(is_handlers ? Errc::handler_fault : static_cast<Errc>(header.fault));
+  outcome.fault_code = is_handlers ? header.fault - RK_FAULT_HANDLER_BASE : 0;
+  outcome.fault_detail = header.fault_detail;
+  outcome.selector = header.selector;
+}
 }  // namespace
 
 // --- demultiplexer ----------------------------------------------------------------------------
@@ -94,8 +106,7 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexce
   outcome.error = error_code();
   outcome.fault_detail = 0;
   if (header.fault != 0) {
-    outcome.error = make_error_code(static_cast<Errc>(header.fault));
-    outcome.fault_detail = header.fault_detail;
+    take_fault(header, outcome);
   } else if (sizeof header + header.payload_bytes > header.length) {
     outcome.error = make_error_code(Errc::bad_record);
   } else if (const std::span reply(reinterpret_cast<const std::byte*>(&header + 1),

@@ -125,6 +125,9 @@ Result<std::uint32_t> Executor::attach(const KernelRings& rings) {
   line.output_ring = rings.output_offset;
   line.input_capacity = rings.input_capacity;
   line.output_capacity = rings.output_capacity;
+  line.state_offset = rings.state_offset;
+  line.state_bytes = rings.state_bytes;
+  line.behaviour = rings.behaviour;
   // release: the kernel's line; pairs with the acquire in rk_slice_kernels
   atomic(host_->kernel_count).store(kernel_count_, std::memory_order_release);
   return kernel;

@@ -40,6 +40,9 @@ struct KernelRings {
   std::uint64_t output_offset = 0;
   std::uint32_t input_capacity = 0;
   std::uint32_t output_capacity = 0;
+  std::uint64_t state_offset = 0;
+  std::uint32_t state_bytes = 0;
+  std::uint32_t behaviour = 0;
 };
 
 class Executor {

@@ -42,6 +42,8 @@ struct Outcome {
   error_code error;    ///< none: `payload` is the reply
   std::string detail;  ///< says more about `error`; may be empty
   std::uint64_t fault_detail = 0;
+  std::uint32_t fault_code = 0;  ///< of handler_fault: the handler's own
+  std::uint32_t selector = 0;    ///< what the message asked for
   MessageBuffer payload;
 };
 

@@ -55,6 +55,9 @@ typedef struct rk_slice {
   rk_u32 own[RK_KERNELS_MAX / RK_DOORBELLS_PER_LINE]; /* bit i: lane i of the line is ours */
   rk_u32 work[RK_KERNELS_MAX / 32u];                  /* bit i: kernel i has to be visited */
   rk_u32 left; /* not 0: the last pass left such bits behind */
+#if defined(RK_HOSTED)
+  rk_handler handler;
+#endif
 } rk_slice;
 RK_STATIC_ASSERT(sizeof(rk_slice) <= RK_SLICE_BYTES, "Backends give it RK_SLICE_BYTES.");
 
@@ -170,6 +173,16 @@ RK_INLINE void rk_ring_host(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
   rk_store_release_u32(doorbell, *doorbell + 1);
 }
 
+/// The program's handler: part of the executor's own text or, natively, of one that was loaded.
+RK_INLINE rk_u32 rk_slice_handle(RK_LOCAL const rk_slice* slice, rk_message* message) {
+#if defined(RK_HOSTED)
+  return slice->handler(message);
+#else
+  (void)slice;
+  return rk_handle(message);
+#endif
+}
+
 /// The whole kernel is unusable from here on; the first reason stays.
 RK_INLINE void rk_fail_kernel(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 fault) {
   rk_store_release_u32(&slice->kernel_devices[kernel].fault, fault);
@@ -200,12 +213,13 @@ RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* out
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {
     rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
-    fault = rk_handle(&message);
+    fault = rk_slice_handle(slice, &message);
   }
   const rk_u32 length = reply->length;
   reply->kind = RK_RECORD_REPLY;
   reply->flags = 0;
   reply->correlation_id = request->correlation_id;
+  reply->selector = request->selector;
   reply->payload_bytes = fault == RK_FAULT_NONE ? message.reply_bytes : 0;
   reply->fault = fault;
   reply->fault_detail = message.fault_detail;

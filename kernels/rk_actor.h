@@ -6,13 +6,16 @@
 #ifndef RINGKERNEL_RK_ACTOR_H
 #define RINGKERNEL_RK_ACTOR_H
 
+// First, and here: a flattened text has each file once, which must not be in a branch that is not
+// taken.
+#include "ringkernel/protocol/abi.h"
+#include "ringkernel/protocol/fault.h"
+
 #if defined(__OPENCL_C_VERSION__)
 
 #include "rk_device.h"
 
 #else
-
-#include "ringkernel/protocol/abi.h"
 
 #define RK_INLINE static inline
 #define RK_GLOBAL
@@ -38,11 +41,16 @@ RK_INLINE rk_f32 rk_fma(rk_f32 a, rk_f32 b, rk_f32 c) { return __builtin_fmaf(a,
 #define RK_LET __auto_type
 #endif
 
-/// What a handler returns when all is well. Reply and state are as it left them.
-#define RK_OK 0u
-
 /// The message in hand.
 typedef rk_message rk_self;
+
+/// `RK_ON_BYTES { ... }` is the handler of a program without a schema, for all its messages.
+#define RK_ON_BYTES                                                \
+  static rk_u32 rk_on_bytes(rk_self* self __attribute__((unused)), \
+                            rk_bytes state __attribute__((unused)))
+
+/// What a handler returns when all is well. Reply and state are as it left them.
+#define RK_OK 0u
 
 /// `return rk_fault(self, code, detail);` ends the message with an error that its sender sees, code
 /// (1 to 65535) and detail included, and without a reply. The state stays as it is: check first,
@@ -80,14 +88,14 @@ RK_FN void rk_barrier(const rk_self* self) { (void)self; }
 
 /// Sums TERM, an expression of INDEX, over 0 <= INDEX < COUNT, into the rk_f32 SUM, in every lane:
 /// over 64 virtual lanes, then in a fixed tree, so that the bits are those of any number of lanes.
-#define RK_TEAM_SUM(self, INDEX, COUNT, SUM, TERM)                                         \
-  do {                                                                                     \
-    rk_f32 rk_parts[64] = {0};                                                             \
-    (void)(self);                                                                          \
-    for (rk_u32 INDEX = 0; INDEX < (COUNT); ++INDEX) rk_parts[INDEX & 63u] += (TERM);      \
-    for (rk_u32 rk_half = 32u; rk_half != 0; rk_half >>= 1)                                \
+#define RK_TEAM_SUM(self, INDEX, COUNT, SUM, TERM)                                              \
+  do {                                                                                          \
+    rk_f32 rk_parts[64] = {0};                                                                  \
+    (void)(self);                                                                               \
+    for (rk_u32 INDEX = 0; INDEX < (COUNT); ++INDEX) rk_parts[INDEX & 63u] += (TERM);           \
+    for (rk_u32 rk_half = 32u; rk_half != 0; rk_half >>= 1)                                     \
       for (rk_u32 rk_i = 0; rk_i < rk_half; ++rk_i) rk_parts[rk_i] += rk_parts[rk_i + rk_half]; \
-    (SUM) = rk_parts[0];                                                                   \
+    (SUM) = rk_parts[0];                                                                        \
   } while (0)
 
 #endif

@@ -45,8 +45,8 @@ static int32_t state(rk_device* device, rk_device_state* out) {
 
 static void close_device(rk_device* device) { (void)device; }
 
-static int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
-                               uint32_t work_groups, rk_executor** out) {
+static int32_t executor_create(rk_device* device, const rk_program_source* program,
+                               uint64_t executor_offset, uint32_t work_groups, rk_executor** out) {
   (void)device, (void)program, (void)executor_offset, (void)work_groups, (void)out;
   return unsupported_operation;
 }

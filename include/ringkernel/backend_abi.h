@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 5u
+#define RK_BACKEND_ABI_VERSION 6u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -85,6 +85,22 @@ typedef struct rk_device_state {
                            saw run together; `sliced`: as the device's figures tell */
 } rk_device_state;
 
+/// Programs that a backend may have compiled in, by their own way.
+#define RK_PROGRAM_OF_SOURCES 0u
+#define RK_PROGRAM_CORE 1u
+#define RK_PROGRAM_ECHO 2u
+
+/// A program as a backend gets it: whichever text it can build. All of it stays until the executor
+/// is destroyed.
+typedef struct rk_program_source {
+  uint32_t struct_bytes;
+  uint32_t built_in;       /* RK_PROGRAM_*: which of ours it is */
+  const char* name;        /* for errors */
+  const char* device_text; /* OpenCL C, one translation unit, which defines the kernel rk_executor */
+  const char* hosted_text; /* C++20, one translation unit, which exports rk_program_query
+                              (kernels/rk_hosted.h); NULL: ours */
+} rk_program_source;
+
 #define RK_COPY_TO_DEVICE 1u
 #define RK_COPY_TO_HOST 2u
 
@@ -124,12 +140,12 @@ typedef struct rk_backend {
   int32_t (*state)(rk_device* device, rk_device_state* out);
   void (*close)(rk_device* device);
 
-  /// Builds `program` ("core", "echo": kernels/programs/<program>.cl) for the executor whose host
-  /// line lies at `executor_offset` in the arena; its slices have `work_groups` work-groups, and
-  /// one has returned when all of them have. Errc::program_not_found, Errc::build_failed;
+  /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena; its
+  /// slices have `work_groups` work-groups, and one has returned when all of them have.
+  /// Errc::build_failed, with the compiler's words; Errc::backend_unavailable where there is none;
   /// Errc::limit_exceeded for more than the device's state says.
-  int32_t (*executor_create)(rk_device* device, const char* program, uint64_t executor_offset,
-                             uint32_t work_groups, rk_executor** out);
+  int32_t (*executor_create)(rk_device* device, const rk_program_source* program,
+                             uint64_t executor_offset, uint32_t work_groups, rk_executor** out);
   /// Waits for the last slice to return; the caller has told it to stop.
   void (*executor_destroy)(rk_executor* executor);
 

@@ -21,6 +21,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,11 @@
 namespace ringkernel {
 
 using Bytes = std::span<const std::byte>;
+
+template <class Table>
+class TypedReply;  // typed.hpp, as is the next
+template <class Table>
+struct TypedRequest;
 
 class Kernel {
  public:
@@ -100,6 +107,18 @@ class Kernel {
   /// deadline_exceeded, kernel_terminated, runtime_closed, E6008; device faults.
   [[nodiscard]] Result<Reply> call(const Request& request, const SendOptions& options = {});
   [[nodiscard]] Result<Reply> call(Bytes message, const SendOptions& options = {});
+  [[nodiscard]] Result<Reply> call(const Message& message, const SendOptions& options = {});
+  /// A method by its name, `Submit` or `trading.Book.Submit`. What is called often asks for the
+  /// `method` once.
+  [[nodiscard]] Result<Reply> call(std::string_view method, Bytes request,
+                                   const SendOptions& options = {});
+  /// The same with types that flatc has made of the schema; needs ringkernel/typed.hpp. The reply
+  /// is verified, and read in place. Errors besides: malformed_message, invalid_argument where the
+  /// types are not the method's.
+  template <class ReplyTable, class RequestTable>
+  [[nodiscard]] Result<TypedReply<ReplyTable>> call(std::string_view method,
+                                                    const TypedRequest<RequestTable>& request,
+                                                    const SendOptions& options = {});
   [[nodiscard]] Result<Reply> call(const Request& request, std::chrono::nanoseconds timeout) {
     return call(request, SendOptions{.timeout = timeout});
   }
@@ -108,7 +127,7 @@ class Kernel {
   }
 
   /// The same with a token. Completes when the reply is there or the message has ended otherwise.
-  /// Signature: void(error_code, Reply). `content` is a Request or Bytes, borrowed until initiated.
+  /// Signature: void(error_code, Reply). `content` is a Request, Bytes or a Message, borrowed until initiated.
   /// On the native backend the initiating thread runs the op if it can, and if the message has no
   /// timeout of its own; otherwise it may poll for up to 5 us. While ops take over 100 us most of
   /// them are left to other threads.
@@ -131,6 +150,33 @@ class Kernel {
   /// found by each call.
   [[nodiscard]] Result<PreparedCall> prepare(const Request& request);
 
+  // --- programs of your own (program.hpp, docs/PROGRAMS.md) -----------------------------------
+
+  /// The method of this kernel's behaviour with that name, short or full. Errors: unknown_method,
+  /// with those that there are; unsupported_operation for a program without a schema.
+  [[nodiscard]] Result<Method> method(std::string_view name) const;
+  /// The same, where request and reply are tables of these full names; null: of any.
+  [[nodiscard]] Result<Method> method(std::string_view name, const char* request,
+                                      const char* reply) const;
+  /// The state of a kernel that the device does not work on: launched or deactivated. `bytes` are
+  /// as many as the state has. Errors: invalid_state, invalid_argument.
+  Result<void> read_state(std::span<std::byte> bytes) const;
+  Result<void> write_state(Bytes bytes);
+  /// The same as the struct that flatc, or the generated header, has for it.
+  template <class State>
+  [[nodiscard]] Result<State> read_state() const {
+    static_assert(std::is_trivially_copyable_v<State>);
+    State state;
+    if (Result<void> read = read_state(std::as_writable_bytes(std::span(&state, 1))); !read)
+      return std::move(read).error();
+    return state;
+  }
+  template <class State>
+    requires std::is_trivially_copyable_v<State>
+  Result<void> write_state(const State& state) {
+    return write_state(std::as_bytes(std::span(&state, 1)));
+  }
+
   // --- plain messages -------------------------------------------------------------------------
 
   /// Accepts a message whose outcome `receive` will give: one outcome for each accepted message, in
@@ -141,6 +187,7 @@ class Kernel {
   /// `call`, up to the acceptance, invalid_state excepted.
   Result<MessageId> send(const Request& request, const SendOptions& options = {});
   Result<MessageId> send(Bytes message, const SendOptions& options = {});
+  Result<MessageId> send(const Message& message, const SendOptions& options = {});
 
   /// Sends several messages, in order, with one publication for as many as fit the ring at once:
   /// for pipelines, where the cost of a single send is what limits. Returns how many were accepted,
@@ -148,6 +195,7 @@ class Kernel {
   /// first one was refused.
   Result<std::size_t> send_all(std::span<const Request> requests, const SendOptions& options = {});
   Result<std::size_t> send_all(std::span<const Bytes> messages, const SendOptions& options = {});
+  Result<std::size_t> send_all(std::span<const Message> messages, const SendOptions& options = {});
 
   /// The next outcome of a plain message: its reply, or its error with `Error::message` set.
   /// Errors besides: deadline_exceeded if none came in time; once the kernel has ended and the

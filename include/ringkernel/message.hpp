@@ -47,6 +47,20 @@ struct Request {
   [[nodiscard]] static Result<Request> from_bytes(std::span<const std::byte> bytes);
 };
 
+/// A method of a ring kernel's behaviour. `Kernel::method` gives it; it is good for all kernels of
+/// that behaviour.
+struct Method {
+  std::uint32_t id = 0;
+  std::uint32_t reply_bytes = 0;
+};
+
+/// A message for a program with a schema: its method and the request, a finished FlatBuffer, which
+/// is borrowed as operands are.
+struct Message {
+  Method method;
+  std::span<const std::byte> request;
+};
+
 /// The answer to one message: a tensor (programs of ops) or plain bytes (programs such as `echo`).
 class Reply {
  public:

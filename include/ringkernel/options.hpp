@@ -41,7 +41,8 @@ enum class Backpressure : std::uint8_t {
 };
 
 struct KernelOptions {
-  std::string program = "core";  ///< "core" (ops), "echo"
+  std::string program = "core";  ///< "core" (ops), "echo", or one that was added
+  std::string behaviour = {};    ///< of a program with a schema; may be empty where it has one
   std::uint32_t input_bytes =
       256 * 1024;  ///< ring data; power of two; a message takes at most half
   std::uint32_t output_bytes = 256 * 1024;  ///< likewise

@@ -12,6 +12,7 @@
 #include "ringkernel/ops.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/prepared_call.hpp"
+#include "ringkernel/program.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/runtime.hpp"
 #include "ringkernel/telemetry.hpp"

@@ -31,6 +31,7 @@
 #include "ringkernel/kernel.hpp"
 #include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
+#include "ringkernel/program.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "ringkernel/tensor_handle.hpp"
@@ -54,6 +55,13 @@ class RingKernelRuntime {
   /// limit_exceeded, E6004 (arena), runtime_closed.
   [[nodiscard]] Result<Kernel> launch(std::string_view id, const KernelOptions& options = {});
 
+  /// A program of your own: checks its schema, builds it for the device, and keeps it. Takes some
+  /// hundred milliseconds, or a few where it was built before. Its name is free for good. Errors:
+  /// invalid_argument (name, schema, an unreadable file), build_failed with the compiler's words,
+  /// E6002 (no compiler), limit_exceeded, E6004 (arena), runtime_closed.
+  Result<ProgramInfo> add_program(const ProgramDesc& program);
+  /// What is known of a program: program_not_found.
+  [[nodiscard]] Result<ProgramInfo> program(std::string_view name) const;
   /// With the number of work-groups and work-items that work on one message together. More than one
   /// of either is refused (limit_exceeded, with what the device has): the work-groups of an
   /// executor divide its ring kernels among them (RuntimeOptions::work_groups), not a message.

@@ -91,13 +91,13 @@ class Device {
     return state;
   }
 
-  /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena.
-  Result<Executor> create_executor(const std::string& program, uint64_t executor_offset,
+  /// Builds `program`, which stays until the executor is gone, for the executor whose host line
+  /// lies at `executor_offset` in the arena.
+  Result<Executor> create_executor(const rk_program_source& program, uint64_t executor_offset,
                                    uint32_t work_groups = 1) {
     rk_executor* executor = nullptr;
-    RK_TRY_VOID(
-        to_result(*table_, table_->executor_create(device_.get(), program.c_str(), executor_offset,
-                                                   work_groups, &executor)));
+    RK_TRY_VOID(to_result(*table_, table_->executor_create(device_.get(), &program, executor_offset,
+                                                           work_groups, &executor)));
     return Executor(*table_, executor);
   }
 

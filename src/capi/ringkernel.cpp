@@ -231,7 +231,8 @@ Result<void> launch(const ringkernel_runtime* handle, const char* id,
   RK_TRY(kernel, runtime->launch(id, kernel_options));
   ScopeGuard ending([&]() noexcept { (void)kernel.terminate(); });
   object->kernel = kernel;
-  object->takes_ops = kernel_options.program == "core";
+  RK_TRY(program, runtime->program(kernel_options.program));
+  object->takes_ops = program.takes_ops;
   *out_kernel = Kernels::table().add(std::move(object));
   ending.dismiss();
   return {};

@@ -44,13 +44,19 @@ const boost::system::error_category& error_category() noexcept {
   return category;
 }
 
-Error::Error(const Error& other) noexcept : code(other.code), message(other.message) {
+Error::Error(const Error& other) noexcept
+    : code(other.code),
+      message(other.message),
+      fault_detail(other.fault_detail),
+      fault_code(other.fault_code) {
   (void)with_memory([&] { detail = other.detail; });
 }
 
 Error& Error::operator=(const Error& other) noexcept {
   code = other.code;
   message = other.message;
+  fault_detail = other.fault_detail;
+  fault_code = other.fault_code;
   if (!with_memory([&] { detail = other.detail; })) detail.clear();
   return *this;
 }

@@ -53,6 +53,34 @@ Result<Reply> Kernel::call(Bytes message, const SendOptions& options) {
   return or_no_memory([&] { return state_->call(message, options); });
 }
 
+Result<Reply> Kernel::call(const Message& message, const SendOptions& options) {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] { return state_->call(message, options); });
+}
+
+Result<Reply> Kernel::call(std::string_view name, Bytes request, const SendOptions& options) {
+  RK_TRY(found, method(name));
+  return call(Message{found, request}, options);
+}
+
+Result<Method> Kernel::method(std::string_view name) const { return method(name, nullptr, nullptr); }
+
+Result<Method> Kernel::method(std::string_view name, const char* request,
+                              const char* reply) const {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] { return state_->method(name, request, reply); });
+}
+
+Result<void> Kernel::read_state(std::span<std::byte> bytes) const {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] { return state_->read_state(bytes); });
+}
+
+Result<void> Kernel::write_state(Bytes bytes) {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] { return state_->write_state(bytes); });
+}
+
 Result<PreparedCall> Kernel::prepare(const Request& request) {
   if (!usable(state_)) return refusal(state_);
   return or_no_memory([&]() -> Result<PreparedCall> {
@@ -71,6 +99,11 @@ Result<MessageId> Kernel::send(Bytes message, const SendOptions& options) {
   return or_no_memory([&] { return state_->send(message, options); });
 }
 
+Result<MessageId> Kernel::send(const Message& message, const SendOptions& options) {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] { return state_->send(message, options); });
+}
+
 Result<std::size_t> Kernel::send_all(std::span<const Request> requests,
                                      const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
@@ -81,6 +114,15 @@ Result<std::size_t> Kernel::send_all(std::span<const Request> requests,
 }
 
 Result<std::size_t> Kernel::send_all(std::span<const Bytes> messages, const SendOptions& options) {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] {
+    return state_->send_all(
+        messages.size(), [&](std::size_t i) { return detail::ContentView(messages[i]); }, options);
+  });
+}
+
+Result<std::size_t> Kernel::send_all(std::span<const Message> messages,
+                                     const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
   return or_no_memory([&] {
     return state_->send_all(

@@ -71,6 +71,7 @@ Result<void> KernelState::open(Program& program) {
   // Zeroed positions are an empty ring; the data behind them is never read before it is written.
   std::memset(arena.data() + input.offset(), 0, sizeof(rk_ring));
   std::memset(arena.data() + output.offset(), 0, sizeof(rk_ring));
+  RK_TRY(state, open_state(program.definition()));
   ending_ = make_ending();
   RK_TRY(kernel, program.executor().attach(rings_));
   ScopeGuard detaching([&] { program.executor().detach(kernel); });
@@ -83,7 +84,7 @@ Result<void> KernelState::open(Program& program) {
       .trace = runtime_->trace(),
       .name = id_};
   program_ = &program;
-  takes_ops_ = program.takes_ops();
+  takes_ops_ = program.definition().takes_ops();
   if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
   kernel_ = kernel;
   channel_ = std::make_shared<bridge::Channel>(
@@ -98,9 +99,71 @@ Result<void> KernelState::open(Program& program) {
   detaching.dismiss();
   input_ = std::move(input);
   output_ = std::move(output);
+  state_ = std::move(state);
   const std::lock_guard lock(mutex_);
   set_status(KernelStatus::launched);
   return {};
+}
+
+Result<Arena::Region> KernelState::open_state(const program::Definition& program) {
+  RK_TRY(behaviour, program.behaviour(options_.behaviour));
+  behaviour_ = behaviour;
+  reply_bytes_ = program.reply_bytes();
+  state_bytes_ = program.state_bytes(behaviour);
+  if (behaviour != nullptr) rings_.behaviour = behaviour->id;
+  if (state_bytes_ == 0) return Arena::Region();
+  RK_TRY(region, runtime_->arena().take(state_bytes_));
+  rings_.state_offset = region.offset();
+  rings_.state_bytes = state_bytes_;
+  std::memset(runtime_->arena().data() + region.offset(), 0, region.bytes());
+  RK_TRY_VOID(runtime_->memory().to_device(region.offset(), region.bytes()));
+  return region;
+}
+
+Result<Method> KernelState::method(std::string_view name, const char* request,
+                                   const char* reply) const {
+  if (behaviour_ == nullptr) return noted(has_no_methods());
+  const program::Method* const found = behaviour_->find(name);
+  if (found == nullptr)
+    return noted(Error(Errc::unknown_method, behaviour_->full_name + " has no method '" +
+                                                 std::string(name) + "'; it has: " +
+                                                 program::names_of(*behaviour_)));
+  const auto differs = [](const char* given, const std::string& wanted) {
+    return given != nullptr && given != wanted;
+  };
+  if (differs(request, found->request) || differs(reply, found->reply))
+    return noted(Error(Errc::invalid_argument,
+                       found->full_name + " takes " + found->request + " and answers with " +
+                           found->reply + "; the call gives " +
+                           (request != nullptr ? request : found->request) + " and wants " +
+                           (reply != nullptr ? reply : found->reply)));
+  return Method{.id = found->id, .reply_bytes = found->reply_bytes};
+}
+
+Result<void> KernelState::check_state(std::size_t bytes) const {
+  if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
+    return wrong_state("its state read or written, which needs it launched or deactivated");
+  if (bytes == state_bytes_) return {};
+  return Error(Errc::invalid_argument, "the state of kernel '" + id_ + "' has " +
+                                           std::to_string(state_bytes_) + " bytes, not " +
+                                           std::to_string(bytes));
+}
+
+Result<void> KernelState::read_state(std::span<std::byte> bytes) const {
+  const std::lock_guard lock(mutex_);  // it cannot become active meanwhile
+  if (Result<void> checked = check_state(bytes.size()); !checked)
+    return noted(std::move(checked).error());
+  RK_TRY_VOID(runtime_->memory().to_host(state_.offset(), bytes.size()));
+  std::memcpy(bytes.data(), runtime_->arena().data() + state_.offset(), bytes.size());
+  return {};
+}
+
+Result<void> KernelState::write_state(Bytes bytes) {
+  const std::lock_guard lock(mutex_);
+  if (Result<void> checked = check_state(bytes.size()); !checked)
+    return noted(std::move(checked).error());
+  std::memcpy(runtime_->arena().data() + state_.offset(), bytes.data(), bytes.size());
+  return runtime_->memory().to_device(state_.offset(), bytes.size());
 }
 
 Result<void> KernelState::add_region(std::uint64_t bytes,
@@ -160,30 +223,62 @@ Error KernelState::takes_no_ops() const {
           "program '" + options_.program + "' takes plain bytes, not ops"};
 }
 
+Error KernelState::has_no_methods() const {
+  return {Errc::unsupported_operation,
+          "program '" + options_.program + "' has no schema, and so no methods"};
+}
+
+Error KernelState::fault_of_handler(const bridge::Outcome& outcome) const {
+  std::string text = "kernel '" + id_ + "'";
+  if (const program::Method* method =
+          behaviour_ != nullptr ? behaviour_->find(outcome.selector) : nullptr)
+    text += ", " + method->full_name;
+  Error error(Errc::handler_fault, text + ": code " + std::to_string(outcome.fault_code) +
+                                       ", detail " + std::to_string(outcome.fault_detail));
+  error.fault_code = outcome.fault_code;
+  error.fault_detail = outcome.fault_detail;
+  return error;
+}
+
 Result<void> KernelState::prepare(ContentView content, const SendOptions& options,
                                   Prepared& prepared, bool wait) const {
   RK_TRY_VOID(check_time(options));
   prepared.request = content.request();
   if (takes_ops_ && prepared.request == nullptr) {
+    if (content.message() != nullptr) return has_no_methods();
     RK_TRY(request, Request::from_bytes(content.bytes()));
     prepared.parsed = std::make_unique<const Request>(request);
     prepared.request = prepared.parsed.get();
   }
   if (!takes_ops_ && prepared.request != nullptr) return takes_no_ops();
-  bridge::Envelope& envelope = prepared.envelope;
   if (prepared.request != nullptr) {
     RK_TRY(plan, codec::plan(*prepared.request));
     lay_out(plan, prepared);
     RK_TRY_VOID(hold(prepared, wait));
   } else {
-    const Bytes bytes = content.bytes();
-    if (bytes.size() > ring_bytes_max)
-      return Error(Errc::message_too_large, std::to_string(bytes.size()) + " bytes");
-    prepared.bytes = bytes;
-    envelope.payload_bytes = static_cast<std::uint32_t>(bytes.size());
-    envelope.reply_bytes = envelope.payload_bytes;
+    RK_TRY_VOID(prepare_bytes(content, prepared));
   }
-  envelope.priority = options.priority;
+  prepared.envelope.priority = options.priority;
+  return {};
+}
+
+Result<void> KernelState::prepare_bytes(ContentView content, Prepared& prepared) const {
+  const Message* const message = content.message();
+  if (message == nullptr && behaviour_ != nullptr)
+    return Error(Errc::unsupported_operation,
+                 "program '" + options_.program + "' takes messages of methods, which " +
+                     behaviour_->full_name + " has: " + program::names_of(*behaviour_));
+  if (message != nullptr && behaviour_ == nullptr) return has_no_methods();
+  prepared.bytes = message != nullptr ? message->request : content.bytes();
+  if (prepared.bytes.size() > ring_bytes_max)
+    return Error(Errc::message_too_large, std::to_string(prepared.bytes.size()) + " bytes");
+  bridge::Envelope& envelope = prepared.envelope;
+  envelope.payload_bytes = static_cast<std::uint32_t>(prepared.bytes.size());
+  envelope.reply_bytes = reply_bytes_ != 0 ? reply_bytes_ : envelope.payload_bytes;
+  if (message != nullptr) {
+    envelope.selector = message->method.id;
+    envelope.reply_bytes = message->method.reply_bytes;
+  }
   return {};
 }
 
@@ -239,7 +334,9 @@ std::uint64_t KernelState::deadline_ns(const SendOptions& options,
 
 Error KernelState::to_error(bridge::Outcome&& outcome, const Request* request) const {
   Error error(outcome.error, std::move(outcome.detail));
-  if (outcome.fault_detail != 0)
+  if (outcome.fault_code != 0)
+    error = fault_of_handler(outcome);
+  else if (outcome.fault_detail != 0)
     error =
         codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail, request);
   error = explained(std::move(error));

@@ -24,6 +24,7 @@
 #include "foundation/histogram.hpp"
 #include "foundation/memory_error.hpp"
 #include "message/codec.hpp"
+#include "program/definition.hpp"
 #include "ringkernel/detail/operation.hpp"
 #include "ringkernel/kernel.hpp"
 #include "runtime/program.hpp"
@@ -31,21 +32,24 @@
 
 namespace ringkernel::detail {
 
-/// What a message is made of, borrowed: an op with operands, or plain bytes. Two words, passed by
-/// value in registers: in memory, what is stored as words and loaded as a vector waits for the
-/// stores before it, and those of a record take their time.
+/// What a message is made of, borrowed: an op with operands, plain bytes, or a method's request. Two
+/// words, passed by value in registers: in memory, what is stored as words and loaded as a vector
+/// waits for the stores before it, and those of a record take their time.
 class ContentView {
  public:
-  ContentView(const Request& op) : data_(&op), size_(of_request) {}       // NOLINT: a view
-  ContentView(Bytes plain) : data_(plain.data()), size_(plain.size()) {}  // NOLINT: a view
-  ContentView(const Content& content)                                     // NOLINT: a view
-      : ContentView(std::holds_alternative<Request>(content)
-                        ? ContentView(std::get<Request>(content))
-                        : ContentView(std::get<Bytes>(content))) {}
+  ContentView(const Request& op) : data_(&op), size_(of_request) {}            // NOLINT: a view
+  ContentView(Bytes plain) : data_(plain.data()), size_(plain.size()) {}       // NOLINT: a view
+  ContentView(const Message& message) : data_(&message), size_(of_message) {}  // NOLINT: a view
+  ContentView(const Content& content)                                          // NOLINT: a view
+      : ContentView(std::visit([](const auto& held) { return ContentView(held); }, content)) {}
 
-  /// nullptr: plain bytes.
+  /// nullptr: no op.
   [[nodiscard]] const Request* request() const noexcept {
     return size_ == of_request ? static_cast<const Request*>(data_) : nullptr;
+  }
+  /// nullptr: no method's request.
+  [[nodiscard]] const Message* message() const noexcept {
+    return size_ == of_message ? static_cast<const Message*>(data_) : nullptr;
   }
   /// Of plain bytes.
   [[nodiscard]] Bytes bytes() const noexcept {
@@ -54,6 +58,7 @@ class ContentView {
 
  private:
   static constexpr std::size_t of_request = ~std::size_t{0};  // more than memory has bytes
+  static constexpr std::size_t of_message = of_request - 1;
 
   const void* data_;
   std::size_t size_;
@@ -78,6 +83,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   /// created -> launched: rings, a place in the executor, a channel.
   Result<void> open(Program& program);
+  /// Kernel::method; `request` and `reply`: their tables' full names, or null.
+  [[nodiscard]] Result<Method> method(std::string_view name, const char* request,
+                                      const char* reply) const;
+  Result<void> read_state(std::span<std::byte> bytes) const;
+  Result<void> write_state(Bytes bytes);
 
   Result<void> activate();
   /// The same without a note of its error.
@@ -128,6 +138,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
   /// What is answered where it takes none.
   [[nodiscard]] Error takes_no_ops() const;
+  [[nodiscard]] Error has_no_methods() const;
   /// Checks the content against the program and lays it out; no deadline yet. The result borrows
   /// `content` and itself: do not move it. Where the host is copying one of its tensors it waits,
   /// or is answered busy if it is not to `wait`.
@@ -235,6 +246,14 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   auto exchange_with(Prepared& prepared, const SendOptions& options, Read&& read)
       -> decltype(read(bridge::Outcome()));
   [[nodiscard]] Result<void> check_launched() const;
+  /// Takes and zeroes the state; its behaviour is `options_.behaviour`.
+  [[nodiscard]] Result<Arena::Region> open_state(const program::Definition& program);
+  /// That the device leaves the state alone, and that it has `bytes`; the state lock is held.
+  [[nodiscard]] Result<void> check_state(std::size_t bytes) const;
+  /// What its sender is told of a handler's own fault.
+  [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
+  /// Lays out what is no op.
+  [[nodiscard]] Result<void> prepare_bytes(ContentView content, Prepared& prepared) const;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status) noexcept;       // state lock held
   [[nodiscard]] bool has_failed() const;               // state lock held
@@ -255,6 +274,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bridge::KernelRings rings_;
   Arena::Region input_;
   Arena::Region output_;
+  Arena::Region state_;
+  const program::Behaviour* behaviour_ = nullptr;  // of the program's schema; set by open
+  std::uint32_t state_bytes_ = 0;                  // likewise, as is the next
+  std::uint32_t reply_bytes_ = 0;                  // without a schema; 0: the request's
   std::shared_ptr<bridge::Channel> channel_;
   std::unique_ptr<bridge::Watch> ending_;  // its Termination, made with it: to end needs no memory
 

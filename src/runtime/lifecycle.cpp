@@ -205,6 +205,7 @@ void KernelState::give_back() noexcept {
   input_.reset();
   output_.reset();
   const std::lock_guard lock(mutex_);
+  state_.reset();
   region_.reset();
 }
 

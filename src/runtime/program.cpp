@@ -35,19 +35,20 @@ Result<bool> unless(Errc code, const Result<void>& result) {
 }  // namespace
 
 Result<std::unique_ptr<Program>> Program::open(DeviceMemory& memory, Arena& arena,
-                                               const std::string& name,
+                                               DefinitionPointer definition,
                                                const ProgramOptions& options) {
   const std::uint64_t bytes = bridge::Executor::region_bytes(options.limits) +
                               (memory.is_shared() ? 0 : bridge::Mover::staging_bytes);
   RK_TRY(region, arena.take(bytes));
-  std::unique_ptr<Program> program(new Program(memory, name, std::move(region)));
+  std::unique_ptr<Program> program(new Program(memory, std::move(definition), std::move(region)));
   RK_TRY_VOID(program->start(arena, options));
   return program;
 }
 
 Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   std::memset(arena.data() + region_offset_, 0, region_bytes_);
-  RK_TRY(port, memory_.device().create_executor(name_, region_offset_, options.limits.work_groups));
+  RK_TRY(port, memory_.device().create_executor(definition_->source(), region_offset_,
+                                                options.limits.work_groups));
   work_groups_ = options.limits.work_groups;
   trace_ = options.trace;
   port_.emplace(std::move(port));
@@ -97,7 +98,7 @@ void Program::note_parked() {
 void Program::end_span() {
   if (!has_span_.load(std::memory_order_relaxed)) return;
   trace_->keep(
-      TraceEvent::of(TraceKind::slice, span_slice_, span_begin_ns_, clock_.now_ns(), name_));
+      TraceEvent::of(TraceKind::slice, span_slice_, span_begin_ns_, clock_.now_ns(), name()));
   has_span_.store(false, std::memory_order_relaxed);
 }
 

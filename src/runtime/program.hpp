@@ -18,6 +18,7 @@
 #include "bridge/executor.hpp"
 #include "bridge/mover.hpp"
 #include "foundation/trace_log.hpp"
+#include "program/definition.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "runtime/arena.hpp"
 #include "runtime/device_memory.hpp"
@@ -34,21 +35,22 @@ struct ProgramOptions {
   TraceLog* trace = nullptr;       ///< is told of slices; nullptr: nobody is
 };
 
+using DefinitionPointer = std::shared_ptr<const program::Definition>;
+
 class Program final : public bridge::SlicePort, private bridge::DevicePort {
  public:
   /// Builds the program. Where slices have no clock and share the host's memory it measures how
   /// long an idle poll takes, so that `park_after` means time.
   [[nodiscard]] static Result<std::unique_ptr<Program>> open(DeviceMemory& memory, Arena& arena,
-                                                             const std::string& name,
+                                                             DefinitionPointer definition,
                                                              const ProgramOptions& options);
 
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   [[nodiscard]] bridge::Executor& executor() noexcept { return *executor_; }
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Whether its messages are ops (FlatBuffers requests) or plain bytes.
-  [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
+  [[nodiscard]] const std::string& name() const noexcept { return definition_->name(); }
+  [[nodiscard]] const program::Definition& definition() const noexcept { return *definition_; }
 
   /// Adds the slices that were launched on the device so far, and the copies that were started.
   void add_to(RuntimeMetrics& metrics) const noexcept {
@@ -76,10 +78,9 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   void refresh_telemetry(std::uint32_t kernel) override;
 
  private:
-  Program(DeviceMemory& memory, std::string name, Arena::Region region)
+  Program(DeviceMemory& memory, DefinitionPointer definition, Arena::Region region)
       : memory_(memory),
-        name_(std::move(name)),
-        takes_ops_(name_ == "core"),
+        definition_(std::move(definition)),
         region_(std::move(region)),
         region_offset_(region_.offset()),
         region_bytes_(region_.bytes()) {}
@@ -99,8 +100,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
 
   DeviceMemory& memory_;
   const bridge::SteadyClock clock_;
-  const std::string name_;
-  const bool takes_ops_;
+  const DefinitionPointer definition_;
   const Arena::Region region_;  // goes last, when nothing touches it any more
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;

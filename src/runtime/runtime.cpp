@@ -405,6 +405,16 @@ Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view co
   });
 }
 
+Result<ProgramInfo> RingKernelRuntime::add_program(const ProgramDesc& program) {
+  if (state_->is_foreign()) return made_before_fork();
+  return or_no_memory([&] { return state_->add_program(program); });
+}
+
+Result<ProgramInfo> RingKernelRuntime::program(std::string_view name) const {
+  if (state_->is_foreign()) return made_before_fork();
+  return or_no_memory([&] { return state_->program_info(name); });
+}
+
 Result<void> RingKernelRuntime::restart(std::string_view program) {
   if (state_->is_foreign()) return made_before_fork();
   return or_no_memory([&] { return state_->restart(program); });

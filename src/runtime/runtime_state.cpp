@@ -223,6 +223,14 @@ std::vector<std::string> RuntimeState::ids() const {
   return ids;
 }
 
+Result<DefinitionPointer> RuntimeState::definition(const std::string& name) const {
+  if (const auto found = added_.find(name); found != added_.end()) return found->second;
+  if (DefinitionPointer ours = program::Definition::built_in(name)) return ours;
+  std::string names = "core, echo";
+  for (const auto& [added, definition] : added_) names += ", " + added;
+  return Error(Errc::program_not_found, "'" + name + "'; there are: " + names);
+}
+
 Result<Program*> RuntimeState::program(const std::string& name) {
   const std::lock_guard lock(programs_mutex_);
   if (!memory_) return Error(Errc::runtime_closed, "program '" + name + "'");
@@ -232,6 +240,31 @@ Result<Program*> RuntimeState::program(const std::string& name) {
     return Error(Errc::execution_timeout,
                  "the slices of program '" + name + "' have not returned; restart it once more");
   }
+  RK_TRY(wanted, definition(name));
+  return open_program(wanted);
+}
+
+Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
+  const std::lock_guard lock(programs_mutex_);
+  RK_TRY(found, definition(std::string(name)));
+  return found->info();
+}
+
+Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
+  RK_TRY(definition, program::Definition::of(desc));
+  const std::lock_guard lock(programs_mutex_);
+  if (!memory_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
+  if (program::Definition::built_in(desc.name) != nullptr || added_.contains(desc.name))
+    return Error(Errc::invalid_argument, "there is a program '" + desc.name + "' already");
+  ProgramInfo info = definition->info();
+  const auto place = added_.emplace(desc.name, definition).first;
+  ScopeGuard leaving([&]() noexcept { added_.erase(place); });
+  RK_TRY_VOID(open_program(definition));
+  leaving.dismiss();
+  return info;
+}
+
+Result<Program*> RuntimeState::open_program(const DefinitionPointer& definition) {
   if (programs_.size() == programs_max)
     return Error(Errc::limit_exceeded,
                  "a runtime has at most " + std::to_string(programs_max) + " programs");
@@ -244,9 +277,9 @@ Result<Program*> RuntimeState::program(const std::string& name) {
                                        .polls_per_ms = opened_.polls_per_ms,
                                        .slices_have_clock = opened_.slices_have_clock != 0,
                                        .trace = trace()};
-  const auto place = programs_.emplace(name, nullptr).first;  // nobody sees it without the lock
+  const auto place = programs_.emplace(definition->name(), nullptr).first;  // nobody sees it without the lock
   ScopeGuard leaving([&]() noexcept { programs_.erase(place); });
-  RK_TRY(opened, Program::open(*memory_, *arena_, name, program_options));
+  RK_TRY(opened, Program::open(*memory_, *arena_, definition, program_options));
   bridge_.add(opened->executor());  // nothing throws behind it
   leaving.dismiss();
   place->second = std::move(opened);

@@ -81,6 +81,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   /// The program with this name, built if this is its first use.
   [[nodiscard]] Result<Program*> program(const std::string& name);
+  /// RingKernelRuntime::add_program.
+  Result<ProgramInfo> add_program(const ProgramDesc& desc);
+  [[nodiscard]] Result<ProgramInfo> program_info(std::string_view name) const;
   /// The kernel has ended: its id is free again.
   void forget(const KernelState& kernel) noexcept;
   /// The kernel has ended, but the device may still touch its rings: they stay until a launch finds
@@ -124,6 +127,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] RuntimeMetrics own_metrics() const;
   /// The others, and without what was counted before a reset; the programs' lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
+  /// What the name stands for: one of ours, or one that was added; with the programs' lock.
+  [[nodiscard]] Result<DefinitionPointer> definition(const std::string& name) const;
+  /// The running program of that definition, built if there is none; with the programs' lock.
+  [[nodiscard]] Result<Program*> open_program(const DefinitionPointer& definition);
   void start_telemetry();
   void start_http();
   void start_log(std::shared_ptr<LogSink> sink);
@@ -156,6 +163,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   mutable std::mutex programs_mutex_;  // held for a build: the second user of a program waits
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
+  std::map<std::string, DefinitionPointer, std::less<>> added_;  // users' own; likewise
   RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
   RuntimeMetrics metrics_before_;  // what was counted before a reset; likewise
 

@@ -13,6 +13,7 @@
 #include "ringkernel/protocol/doorbell.h"
 #include "ringkernel/protocol/telemetry_block.h"
 #include "ringkernel/protocol/version.h"
+#include "support/programs.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -40,7 +41,7 @@ class ZeroedMemory : public ::testing::TestWithParam<const char*> {
 
   /// Runs one slice of `program` to its end, which does not wait for anybody to stop it.
   void run_slice(const char* program) {
-    auto executor = device_->create_executor(program, executor_offset);
+    auto executor = device_->create_executor(testing::built_in(program), executor_offset);
     ASSERT_TRUE(executor) << executor.error().text();
     ASSERT_TRUE(executor->launch(1));
     const auto ended = executor->wait(std::chrono::seconds(30));

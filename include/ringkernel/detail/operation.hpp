@@ -56,8 +56,9 @@ struct Handler {
   Function function;
 };
 
-/// What a message is made of: an op with operands, or plain bytes. Both borrow.
-using Content = std::variant<Request, std::span<const std::byte>>;
+/// What a message is made of: an op with operands, plain bytes, or the request of a method. All
+/// borrow.
+using Content = std::variant<Request, std::span<const std::byte>, Message>;
 
 void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<Reply> handler);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/guard.hpp"
+#include "backend/native/compiler.hpp"
 #include "backend/native/copy_engine.hpp"
 #include "backend/native/native.hpp"
 #include "backend/native/programs.hpp"
@@ -72,9 +73,15 @@ class Executor {
   /// Of memory for each work-group.
   static constexpr uint64_t group_bytes = RK_WORKSPACE_BYTES + RK_SLICE_BYTES;
 
-  Executor(Device& device, SliceFunction function, uint64_t offset, uint32_t work_groups,
-           Memory memory)
-      : device_(device), function_(function), offset_(offset), memory_(std::move(memory)) {
+  /// `compiled`: of a program that is none of ours.
+  Executor(Device& device, SliceFunction function, std::shared_ptr<const CompiledProgram> compiled,
+           uint64_t offset, uint32_t work_groups, Memory memory)
+      : device_(device),
+        function_(function),
+        compiled_(std::move(compiled)),
+        handler_(compiled_ != nullptr ? compiled_->handler() : nullptr),
+        offset_(offset),
+        memory_(std::move(memory)) {
     for (uint32_t group = 1; group < work_groups; ++group)
       others_.push_back(std::make_unique<SliceWorker>(
           [this, group](uint32_t slice) { run_group(slice, group); }));
@@ -108,7 +115,7 @@ class Executor {
 
   void run_group(uint32_t slice, uint32_t group) {
     function_(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
-              group, workspace(group), local(group));
+              group, workspace(group), local(group), handler_);
   }
   /// Returns when all work-groups have, as a launch of a device does.
   void run_slice(uint32_t slice) {
@@ -119,6 +126,8 @@ class Executor {
 
   Device& device_;
   const SliceFunction function_;
+  const std::shared_ptr<const CompiledProgram> compiled_;
+  const Handler handler_;
   const uint64_t offset_;
   // Workspace and local memory of each work-group, whichever threads run it: its slices run one
   // after the other, callers' too, so that no two ops of a work-group are ever under way. On no
@@ -232,19 +241,25 @@ int32_t copies_wait(rk_device* device, uint64_t ticket, uint64_t timeout_ns) {
 
 void close(rk_device* device) { delete self(device); }
 
-int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
-                        uint32_t work_groups, rk_executor** out) {
+int32_t executor_create(rk_device* device, const rk_program_source* program,
+                        uint64_t executor_offset, uint32_t work_groups, rk_executor** out) {
   return backend::guarded([&]() -> Result<void> {
     if (work_groups == 0 || work_groups > self(device)->work_groups)
       return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                              std::to_string(self(device)->work_groups));
-    const SliceFunction function = find_program(program);
+    const SliceFunction function = find_program(program->built_in);
     if (function == nullptr)
       return Error(Errc::program_not_found,
-                   std::string("'") + program + "'; the native backend has: core, echo");
+                   std::string("'") + program->name + "' is none that the native backend has");
+    std::shared_ptr<const CompiledProgram> compiled;
+    if (program->hosted_text != nullptr) {
+      RK_TRY(built, compile_program(program->name, program->hosted_text));
+      compiled = std::move(built);
+    }
     RK_TRY(memory, Memory::map("a workspace", work_groups * Executor::group_bytes));
-    *out = reinterpret_cast<rk_executor*>(
-        new Executor(*self(device), function, executor_offset, work_groups, std::move(memory)));
+    *out = reinterpret_cast<rk_executor*>(new Executor(*self(device), function, std::move(compiled),
+                                                       executor_offset, work_groups,
+                                                       std::move(memory)));
     return {};
   });
 }

@@ -140,12 +140,13 @@ Result<std::string> compile(const Toolchain& toolchain, const std::string& text,
                             const Surroundings& surroundings,
                             std::span<const std::string> scratch) {
   RK_TRY(folder, ScratchFolder::make(scratch));
-  const std::string source = folder.path() + "/" + source_name;
   if (!folder.write(source_name, text))
     return Error(Errc::build_failed, "the source could not be written into " + folder.path());
-  RK_TRY(ended,
-         run_child({toolchain.command(source, folder.path() + "/" + object_name),
-                    compiler_variables(surroundings, folder.path()), surroundings.deadline}));
+  // It works there, so that it does not take a file that lies about for one that `#line` names,
+  // and show lines of it.
+  RK_TRY(ended, run_child({toolchain.command(source_name, object_name),
+                           compiler_variables(surroundings, folder.path()), folder.path(),
+                           surroundings.deadline}));
   std::string object;
   if (!ended.has_failed() && folder.read(object_name, object, object_bytes_max)) return object;
   std::string words = readable(std::move(ended.output), folder.path(), ended.is_cut);

@@ -15,16 +15,11 @@
 #include <utility>
 
 #include "backend/loader.hpp"
+#include "backend/native/programs.hpp"
 #include "backend/native/toolchain.hpp"
-#include "ringkernel/protocol/abi.h"
 #include "ringkernel/result.hpp"
 
-struct rk_message;
-
 namespace ringkernel::native {
-
-/// What a message of the program goes to (kernels/rk_message.h).
-using Handler = rk_u32 (*)(rk_message* message);
 
 class CompiledProgram {
  public:

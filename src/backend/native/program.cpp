@@ -11,6 +11,7 @@
 #include "ringkernel/protocol/ring.h"
 #include "ringkernel/protocol/telemetry_block.h"
 #include "ringkernel/protocol/version.h"
+#include "rk_message.h"
 
 namespace {
 #include RK_NATIVE_SOURCE
@@ -19,9 +20,12 @@ namespace {
 #define RK_NATIVE_NAME_(program, level) rk_native_##program##_##level
 #define RK_NATIVE_NAME(program, level) RK_NATIVE_NAME_(program, level)
 
-extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM, RK_NATIVE_LEVEL)(rk_u8* arena, rk_u64 arena_bytes,
-                                                                   rk_u64 executor_offset,
-                                                                   rk_u32 slice, rk_u32 group,
-                                                                   rk_u8* workspace, rk_u8* local) {
-  rk_run_group(new (local) rk_slice, arena, arena_bytes, executor_offset, slice, group, workspace);
+extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM, RK_NATIVE_LEVEL)(
+    rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset, rk_u32 slice, rk_u32 group,
+    rk_u8* workspace, rk_u8* local, [[maybe_unused]] rk_u32 (*handler)(rk_message*)) {
+  auto* const place = new (local) rk_slice;
+#if defined(RK_HOSTED)
+  place->handler = handler;
+#endif
+  rk_run_group(place, arena, arena_bytes, executor_offset, slice, group, workspace);
 }

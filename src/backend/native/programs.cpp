@@ -1,5 +1,7 @@
 #include "backend/native/programs.hpp"
 
+#include <iterator>
+
 #if defined(RK_NATIVE_X86_LEVELS)
 #include <cpuid.h>
 #endif
@@ -9,7 +11,8 @@ namespace ringkernel::native {
 #define RK_DECLARE(program, level)                                                    \
   extern "C" void rk_native_##program##_##level(rk_u8* arena, rk_u64 arena_bytes,     \
                                                 rk_u64 executor_offset, rk_u32 slice, \
-                                                rk_u32 group, rk_u8* workspace, rk_u8* local);
+                                                rk_u32 group, rk_u8* workspace, rk_u8* local, \
+                                                rk_u32 (*handler)(rk_message*));
 
 #if defined(RK_NATIVE_X86_LEVELS)
 #define RK_PROGRAM(program) \
@@ -19,6 +22,7 @@ namespace ringkernel::native {
 #else
 #define RK_PROGRAM(program) RK_DECLARE(program, 0)
 #endif
+RK_PROGRAM(hosted)
 RK_PROGRAM(core)
 RK_PROGRAM(echo)
 #undef RK_PROGRAM
@@ -27,14 +31,13 @@ RK_PROGRAM(echo)
 namespace {
 
 struct Program {
-  std::string_view name;
   SliceFunction levels[3];  // best first
 };
 
 #if defined(RK_NATIVE_X86_LEVELS)
-#define RK_PROGRAM(program)                                                                 \
-  {                                                                                         \
-#program, { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 } \
+#define RK_PROGRAM(program)                                                           \
+  {                                                                                   \
+    { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 }     \
   }
 constexpr const char* level_names[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
 
@@ -64,24 +67,24 @@ int level_index() noexcept {
   return index;
 }
 #else
-#define RK_PROGRAM(program)                                 \
-  {                                                         \
-#program, { rk_native_##program##_0, nullptr, nullptr } \
+#define RK_PROGRAM(program)                                                           \
+  {                                                                                   \
+    { rk_native_##program##_0, nullptr, nullptr }                                     \
   }
 constexpr const char* level_names[] = {"portable"};
 
 int level_index() noexcept { return 0; }
 #endif
 
-constexpr Program programs[] = {RK_PROGRAM(core), RK_PROGRAM(echo)};
+// By RK_PROGRAM_*.
+constexpr Program programs[] = {RK_PROGRAM(hosted), RK_PROGRAM(core), RK_PROGRAM(echo)};
 #undef RK_PROGRAM
 
 }  // namespace
 
-SliceFunction find_program(std::string_view program) noexcept {
-  for (const Program& candidate : programs)
-    if (candidate.name == program) return candidate.levels[level_index()];
-  return nullptr;
+SliceFunction find_program(rk_u32 built_in) noexcept {
+  if (built_in >= std::size(programs)) return nullptr;
+  return programs[built_in].levels[level_index()];
 }
 
 const char* level_name() noexcept { return level_names[level_index()]; }

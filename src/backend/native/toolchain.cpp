@@ -193,6 +193,7 @@ Result<Toolchain> Toolchain::find(const Surroundings& surroundings) {
   std::string identity = identity_of(program);
   RK_TRY(version, versions.of(identity, {{program.path, "--version"},
                                          compiler_variables(surroundings, "/tmp"),
+                                         "/",
                                          surroundings.deadline}));
   Toolchain toolchain;
   toolchain.path_ = std::move(program.path);

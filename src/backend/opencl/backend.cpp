@@ -111,10 +111,10 @@ void close(rk_device* device) {
   delete &object(device);
 }
 
-int32_t executor_create(rk_device* device, const char* program, uint64_t executor_offset,
-                        uint32_t work_groups, rk_executor** out) {
+int32_t executor_create(rk_device* device, const rk_program_source* program,
+                        uint64_t executor_offset, uint32_t work_groups, rk_executor** out) {
   return guarded([&]() -> Result<void> {
-    RK_TRY(executor, Executor::create(object(device), program, executor_offset, work_groups));
+    RK_TRY(executor, Executor::create(object(device), *program, executor_offset, work_groups));
     *out = reinterpret_cast<rk_executor*>(executor.release());
     return {};
   });

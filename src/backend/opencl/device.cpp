@@ -120,20 +120,21 @@ std::size_t Device::resident_groups_max() const {
   return description.kind == RK_DEVICE_KIND_CPU ? description.compute_units - 1 : SIZE_MAX;
 }
 
-Result<Kernel> Device::make_executor_kernel(const std::string& program) {
+Result<Kernel> Device::make_executor_kernel(const rk_program_source& program) {
   const std::lock_guard lock(programs_mutex_);
-  auto entry = programs_.find(program);
+  const std::string text(program.device_text);
+  auto entry = programs_.find(text);
   if (entry == programs_.end()) {
-    RK_TRY(built, build_program(context_.get(), id(), "kernels/programs/" + program + ".cl",
-                                options_, *cache_));
-    entry = programs_.emplace(program, std::move(built)).first;
+    RK_TRY(built, build_text(context_.get(), id(), "program '" + std::string(program.name) + "'",
+                             text, options_, *cache_));
+    entry = programs_.emplace(text, std::move(built)).first;
   }
   return make_kernel(entry->second.program.get(), "rk_executor");
 }
 
-void Device::keep_program(const std::string& program) {
+void Device::keep_program(const rk_program_source& program) {
   const std::lock_guard lock(programs_mutex_);
-  if (const auto entry = programs_.find(program); entry != programs_.end())
+  if (const auto entry = programs_.find(program.device_text); entry != programs_.end())
     cache_->store(entry->second);
 }
 

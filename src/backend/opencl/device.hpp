@@ -58,10 +58,10 @@ class Device {
   }
 
   /// A fresh kernel object of kernels/programs/<program>.cl, which is built once.
-  Result<Kernel> make_executor_kernel(const std::string& program);
+  Result<Kernel> make_executor_kernel(const rk_program_source& program);
 
   /// Puts a program that has run into the cache, unless it came from there.
-  void keep_program(const std::string& program);
+  void keep_program(const rk_program_source& program);
 
  private:
   Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
@@ -75,7 +75,7 @@ class Device {
   std::unique_ptr<BinaryCache> cache_;
   Choice choice_;
   std::mutex programs_mutex_;
-  std::map<std::string, BuiltProgram> programs_;
+  std::map<std::string, BuiltProgram, std::less<>> programs_;  // by their texts
 };
 
 }  // namespace ringkernel::opencl

@@ -68,6 +68,12 @@ Result<std::string> build_options(cl_device_id device) {
 Result<BuiltProgram> build_program(cl_context context, cl_device_id device, std::string_view source,
                                    const std::string& options, BinaryCache& cache) {
   RK_TRY(text, flatten(kernel_sources(), source));
+  return build_text(context, device, source, text, options, cache);
+}
+
+Result<BuiltProgram> build_text(cl_context context, cl_device_id device, std::string_view name,
+                                const std::string& text, const std::string& options,
+                                BinaryCache& cache) {
   std::string key = cache.key(options, text);
   if (Program cached = cache.load(context, key, options); cached)
     return BuiltProgram{std::move(cached), {}};
@@ -78,7 +84,7 @@ Result<BuiltProgram> build_program(cl_context context, cl_device_id device, std:
   RK_TRY_VOID(check("clCreateProgramWithSource", status));
   status = cl().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
   if (status != CL_SUCCESS)
-    return Error(Errc::build_failed, std::string(source) + " with " + options +
+    return Error(Errc::build_failed, std::string(name) + " with " + options +
                                          ": clBuildProgram: " + status_text(status) + "\n" +
                                          build_log(program.get(), device));
   return BuiltProgram{std::move(program), std::move(key)};

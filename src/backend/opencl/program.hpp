@@ -38,4 +38,9 @@ Result<std::string> build_options(cl_device_id device);
 Result<BuiltProgram> build_program(cl_context context, cl_device_id device, std::string_view source,
                                    const std::string& options, BinaryCache& cache);
 
+/// The same of a text that includes nothing; `name` is for errors.
+Result<BuiltProgram> build_text(cl_context context, cl_device_id device, std::string_view name,
+                                const std::string& text, const std::string& options,
+                                BinaryCache& cache);
+
 }  // namespace ringkernel::opencl

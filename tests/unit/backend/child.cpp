@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "backend/registry.hpp"
+#include "support/programs.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace {
@@ -88,7 +89,8 @@ int main(int argument_count, char** arguments) {
                                                     .work_groups = 1,
                                                     .test_anew = command == "anew" ? 1u : 0u});
   if (!device.has_value()) return failed(device.error());
-  auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+  auto executor =
+      device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   if (!executor.has_value()) return failed(executor.error());
   std::printf("opened: %s\n", device->state()->self_test);
   std::fflush(stdout);

@@ -12,6 +12,7 @@
 
 #include "backend/registry.hpp"
 #include "support/one_core.hpp"
+#include "support/programs.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::backend {
@@ -53,7 +54,9 @@ class IdleSlice : public ::testing::TestWithParam<const char*> {
     const rk_device_state state = device_->state().value();
     if (state.slices_have_clock == 0) GTEST_SKIP() << state.self_test;
     arena_.emplace(state.arena, never_by_polls);
-    executor_.emplace(device_->create_executor("echo", ExecutorArena::executor_offset).value());
+    executor_.emplace(
+        device_->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset)
+            .value());
   }
 
   std::optional<Device> device_;
@@ -146,7 +149,8 @@ class YieldingSlice : public ::testing::Test {
                                   .test_anew = 0})
                        .value();
   ExecutorArena arena_;
-  Executor executor_ = device_.create_executor("echo", ExecutorArena::executor_offset).value();
+  Executor executor_ =
+      device_.create_executor(testing::built_in("echo"), ExecutorArena::executor_offset).value();
   const uint64_t yields_before_ = yields;
 };
 

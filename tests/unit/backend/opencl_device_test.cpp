@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/registry.hpp"
+#include "support/programs.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::backend {
@@ -95,19 +96,24 @@ TEST_F(OpenClDevice, RefusesAnArenaLargerThanTheDeviceAllocates) {
   EXPECT_TRUE(device.error() == Errc::limit_exceeded);
 }
 
-TEST_F(OpenClDevice, RefusesAnUnknownProgramByName) {
+TEST_F(OpenClDevice, SaysWhyAProgramDoesNotBuild) {
   auto device = open();
   ASSERT_TRUE(device.has_value()) << device.error().text();
-  const auto executor = device->create_executor("nobody", 0);
+  rk_program_source broken = testing::built_in("echo");
+  broken.name = "broken";
+  broken.device_text = "#line 7 \"broken.cl\"\nkernel void rk_executor( {}";
+  const auto executor = device->create_executor(broken, 0);
   ASSERT_FALSE(executor.has_value());
-  EXPECT_TRUE(executor.error() == Errc::program_not_found);
-  EXPECT_THAT(executor.error().detail, HasSubstr("kernels/programs/nobody.cl"));
+  EXPECT_TRUE(executor.error() == Errc::build_failed);
+  EXPECT_THAT(executor.error().detail, HasSubstr("program 'broken'"));
+  EXPECT_THAT(executor.error().detail, HasSubstr("broken.cl:7"));
 }
 
 TEST_F(OpenClDevice, RunsASliceUntilItIsToldToStop) {
   auto device = open();
   ASSERT_TRUE(device.has_value()) << device.error().text();
-  auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+  auto executor =
+      device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   ASSERT_TRUE(executor.has_value()) << executor.error().text();
   EXPECT_FALSE(executor->can_run());
   ExecutorArena arena(device->state()->arena, never_idle);
@@ -126,7 +132,8 @@ TEST_F(OpenClDevice, RunsASliceUntilItIsToldToStop) {
 TEST_F(OpenClDevice, RunsSlicesInTheOrderOfTheirLaunch) {
   auto device = open();
   ASSERT_TRUE(device.has_value()) << device.error().text();
-  auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+  auto executor =
+      device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   ASSERT_TRUE(executor.has_value()) << executor.error().text();
   ExecutorArena arena(device->state()->arena, 1);
   for (uint32_t slice = 1; slice <= 100; ++slice) ASSERT_TRUE(executor->launch(slice).has_value());
@@ -141,7 +148,8 @@ TEST_F(OpenClDevice, LeavesTheArenaAloneUntilTheFirstLaunch) {
   auto device = open();
   ASSERT_TRUE(device.has_value()) << device.error().text();
   ExecutorArena arena(device->state()->arena, 1);
-  auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+  auto executor =
+      device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   ASSERT_TRUE(executor.has_value()) << executor.error().text();
   ASSERT_TRUE(executor->launch(1).has_value());
   ASSERT_TRUE(executor->wait(device_patience).has_value());
@@ -153,7 +161,8 @@ TEST_F(OpenClDevice, DestroyingAnExecutorWaitsForTheSliceThatWasToldToStop) {
   ASSERT_TRUE(device.has_value()) << device.error().text();
   ExecutorArena arena(device->state()->arena, never_idle);
   {
-    auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+    auto executor =
+        device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
     ASSERT_TRUE(executor.has_value()) << executor.error().text();
     ASSERT_TRUE(executor->launch(1).has_value());
     await_running(arena, 1);
@@ -169,8 +178,8 @@ TEST_F(OpenClDevice, OpensTwiceInOneProcessWithIndependentArenas) {
   ASSERT_TRUE(first.has_value()) << first.error().text();
   ASSERT_TRUE(second.has_value()) << second.error().text();
   ASSERT_NE(first->state()->arena, second->state()->arena);
-  auto one = first->create_executor("echo", ExecutorArena::executor_offset);
-  auto two = second->create_executor("echo", ExecutorArena::executor_offset);
+  auto one = first->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
+  auto two = second->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   ASSERT_TRUE(one.has_value()) << one.error().text();
   ASSERT_TRUE(two.has_value()) << two.error().text();
   ExecutorArena first_arena(first->state()->arena, never_idle);
@@ -190,7 +199,8 @@ TEST_F(OpenClDevice, LeavesNoThreadAndNoDescriptorBehind) {
   const auto cycle = [this] {
     auto device = open();
     ASSERT_TRUE(device.has_value()) << device.error().text();
-    auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+    auto executor =
+        device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
     ASSERT_TRUE(executor.has_value()) << executor.error().text();
     ExecutorArena arena(device->state()->arena, 1);
     ASSERT_TRUE(executor->launch(1).has_value());
@@ -211,7 +221,8 @@ TEST_F(OpenClDevice, LeavesNoThreadAndNoDescriptorBehind) {
 TEST_F(OpenClDevice, TakesLaunchesFromSeveralThreads) {
   auto device = open();
   ASSERT_TRUE(device.has_value()) << device.error().text();
-  auto executor = device->create_executor("echo", ExecutorArena::executor_offset);
+  auto executor =
+      device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   ASSERT_TRUE(executor.has_value()) << executor.error().text();
   ExecutorArena arena(device->state()->arena, 1);
   constexpr uint32_t launches = 50;

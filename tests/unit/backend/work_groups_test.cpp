@@ -8,6 +8,7 @@
 #include "backend/opencl/query.hpp"
 #include "backend/opencl/self_test.hpp"
 #include "backend/registry.hpp"
+#include "support/programs.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::opencl {
@@ -74,8 +75,8 @@ TEST_F(WorkGroups, ADeviceHasThoseThatWereAskedForAndRun) {
   EXPECT_THAT(device->state()->self_test,
               HasSubstr(claimed == 1 ? "zero_copy confirmed"
                                      : std::to_string(claimed) + " work-groups run together"));
-  const auto executor =
-      device->create_executor("echo", testing::ExecutorArena::executor_offset, claimed + 1);
+  const auto executor = device->create_executor(
+      testing::built_in("echo"), testing::ExecutorArena::executor_offset, claimed + 1);
   ASSERT_TRUE(executor.has_error());
   EXPECT_EQ(executor.error(), Errc::limit_exceeded);
 }

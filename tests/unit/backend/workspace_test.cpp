@@ -6,6 +6,7 @@
 
 #include "backend/registry.hpp"
 #include "kernels/rk_workspace.h"
+#include "support/programs.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::backend {
@@ -42,8 +43,8 @@ TEST(NativeWorkspace, IsAnErrorWhereThereIsNoMemoryForIt) {
                                                  .test_anew = 0});
   ASSERT_TRUE(device) << device.error().text();
   const auto create = [&] {
-    return device->create_executor("core", testing::ExecutorArena::executor_offset,
-                                   RK_WORK_GROUPS_MAX);
+    return device->create_executor(testing::built_in("core"),
+                                   testing::ExecutorArena::executor_offset, RK_WORK_GROUPS_MAX);
   };
   {
     const LittleRoom room(RK_WORK_GROUPS_MAX * RK_WORKSPACE_BYTES / 2);

@@ -81,10 +81,10 @@ class SeparateDevice final : public DevicePort {
 
   void run_group(std::uint32_t slice, std::uint32_t group) {
     alignas(64) rk_u8 local[RK_SLICE_BYTES];
-    run_slice_(reinterpret_cast<rk_u8*>(memory_), bytes_, 0, slice, group, nullptr, local);
+    run_slice_(reinterpret_cast<rk_u8*>(memory_), bytes_, 0, slice, group, nullptr, local, nullptr);
   }
 
-  const native::SliceFunction run_slice_ = native::find_program("echo");
+  const native::SliceFunction run_slice_ = native::find_program(RK_PROGRAM_ECHO);
   std::byte* const memory_;
   const std::uint64_t bytes_;
   const std::uint32_t work_groups_;

@@ -51,7 +51,7 @@ class SimulatedDevice final : public SlicePort {
   bool run(std::uint32_t slice) override {
     if (!runs_callers) return false;
     alignas(64) rk_u8 local[RK_SLICE_BYTES];
-    slice_(arena_, bytes_, offset_, slice, 0, nullptr, local);
+    slice_(arena_, bytes_, offset_, slice, 0, nullptr, local, nullptr);
     return true;
   }
   bool runs_on_caller() const noexcept override { return runs_callers; }
@@ -76,7 +76,7 @@ class SimulatedDevice final : public SlicePort {
   /// so has the slice.
   void run_group(std::uint32_t group) {
     alignas(64) rk_u8 local[RK_SLICE_BYTES];
-    slice_(arena_, bytes_, offset_, launched.front(), group, nullptr, local);
+    slice_(arena_, bytes_, offset_, launched.front(), group, nullptr, local, nullptr);
     returned_[group] = true;
     if (std::ranges::find(returned_, false) != returned_.end()) return;
     launched.pop_front();
@@ -89,7 +89,7 @@ class SimulatedDevice final : public SlicePort {
   bool lost = false;
 
  private:
-  const native::SliceFunction slice_ = native::find_program("echo");
+  const native::SliceFunction slice_ = native::find_program(RK_PROGRAM_ECHO);
   rk_u8* const arena_;
   const std::uint64_t bytes_;
   const std::uint64_t offset_;

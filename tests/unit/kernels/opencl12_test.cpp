@@ -62,9 +62,10 @@ class OpenCl12 : public ::testing::Test {
   void run_slice(const std::string& program, ArenaImage& image, rk_u32 end = RK_SLICE_IDLE) {
     ArenaImage expected = image;
     const rk_u32 slice = image.device().running_slice + 1;
-    native::find_program(program)(reinterpret_cast<rk_u8*>(expected.bytes().data()),
-                                  expected.bytes().size(), ArenaImage::executor_offset, slice, 0,
-                                  memory_->workspace.data(), memory_->local.data());
+    native::find_program(program == "core" ? RK_PROGRAM_CORE : RK_PROGRAM_ECHO)(
+        reinterpret_cast<rk_u8*>(expected.bytes().data()), expected.bytes().size(),
+        ArenaImage::executor_offset, slice, 0, memory_->workspace.data(), memory_->local.data(),
+        nullptr);
     const auto ran = device_->run_slice(program, image.bytes(), ArenaImage::executor_offset, slice);
     ASSERT_TRUE(ran.has_value()) << ran.error().text();
     EXPECT_EQ(image.device().parked_slice, slice);

@@ -1,0 +1,101 @@
+/// Programs of your own: what a runtime is told of them, and what it knows then (docs/PROGRAMS.md).
+///
+///     runtime.add_program({.name = "trading",
+///                          .source = ringkernel::Source::file("book.rk.cl"),
+///                          .schema = ringkernel::Schema::file("trading.bfbs")});
+///
+/// A program is trusted code: it runs in this process, or in the device's driver. What it is sent
+/// is not trusted.
+///
+/// Threading: plain values.
+/// Errors: files are read by `add_program`, which says what it could not read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ringkernel {
+
+/// The handlers of a program, in OpenCL C or in what C, C++ and OpenCL C share.
+class Source {
+ public:
+  Source() = default;
+  [[nodiscard]] static Source file(std::string path) { return {std::move(path), {}, true}; }
+  /// `name` is what compilers call it: "book.rk.cl".
+  [[nodiscard]] static Source text(std::string name, std::string text) {
+    return {std::move(name), std::move(text), false};
+  }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& content() const noexcept { return content_; }
+  [[nodiscard]] bool is_file() const noexcept { return is_file_; }
+  [[nodiscard]] bool is_empty() const noexcept { return name_.empty() && content_.empty(); }
+
+ private:
+  Source(std::string name, std::string content, bool is_file)
+      : name_(std::move(name)), content_(std::move(content)), is_file_(is_file) {}
+
+  std::string name_;
+  std::string content_;
+  bool is_file_ = false;
+};
+
+/// The interface of a program: a binary FlatBuffers schema, as `flatc -b --schema` makes it of its
+/// text. Its services are the behaviours, their methods the messages.
+class Schema {
+ public:
+  Schema() = default;
+  [[nodiscard]] static Schema file(std::string path) { return {Source::file(std::move(path)), {}}; }
+  /// `name` is what errors call it: "trading.fbs". `text`, what it was made of, gives them lines.
+  [[nodiscard]] static Schema binary(std::string name, std::string bytes, std::string text = {}) {
+    return {Source::text(std::move(name), std::move(bytes)), std::move(text)};
+  }
+
+  [[nodiscard]] const Source& source() const noexcept { return source_; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  Schema(Source source, std::string text) : source_(std::move(source)), text_(std::move(text)) {}
+
+  Source source_;
+  std::string text_;
+};
+
+struct ProgramDesc {
+  std::string name;  ///< an identifier; its generated header is `NAME.rk.h`
+  Source source;
+  Schema schema = {};  ///< without one, messages are plain bytes for the handler RK_ON_BYTES
+  /// Without a schema: the state of each ring kernel, and the room of a reply; 0: that of the
+  /// request.
+  std::uint32_t state_bytes = 0;
+  std::uint32_t reply_bytes = 0;
+};
+
+/// A method as the schema has it. `id` is what a message carries.
+struct MethodInfo {
+  std::string name;
+  std::string request;  ///< its table's full name, as is `reply`
+  std::string reply;
+  std::uint32_t id = 0;
+  std::uint32_t reply_bytes = 0;
+};
+
+/// A kind of actor: a service of the schema.
+struct BehaviourInfo {
+  std::string name;
+  std::string state;  ///< the struct's name; empty: it has none
+  std::uint32_t state_bytes = 0;
+  std::uint32_t state_version = 0;
+  std::vector<MethodInfo> methods;
+};
+
+struct ProgramInfo {
+  std::string name;
+  bool takes_ops = false;                 ///< its messages are requests of ops, as those of `core`
+  std::vector<BehaviourInfo> behaviours;  ///< empty without a schema
+  std::string header;                     ///< the text of NAME.rk.h; empty without a schema
+};
+
+}  // namespace ringkernel

@@ -1,0 +1,190 @@
+#include "program/definition.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/flatten.hpp"
+#include "kernels/sources.hpp"
+#include "ringkernel/limits.hpp"
+
+namespace ringkernel::program {
+namespace {
+
+constexpr std::size_t name_length_max = 64;
+constexpr std::size_t source_bytes_max = 1024 * 1024;
+constexpr std::uint32_t state_bytes_max = 1u << 30;
+
+/// How messages reach the handler of a program without a schema.
+constexpr std::string_view dispatch_of_bytes =
+    "RK_INLINE rk_u32 rk_handle(rk_message* message) {\n"
+    "  return rk_on_bytes(message, message->state);\n"
+    "}\n";
+
+Error unusable(const ProgramDesc& desc, const std::string& why) {
+  return {Errc::invalid_argument, "program '" + desc.name.substr(0, name_length_max) + "': " + why};
+}
+
+bool is_identifier(std::string_view name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::ranges::all_of(name, fits);
+}
+
+Result<void> check(const ProgramDesc& desc) {
+  if (!is_identifier(desc.name) || desc.name.size() > name_length_max)
+    return unusable(desc, "a program's name is an identifier of at most " +
+                              std::to_string(name_length_max) + " characters");
+  if (desc.source.is_empty()) return unusable(desc, "it has no source");
+  const bool has_schema = !desc.schema.source().is_empty();
+  if (has_schema && (desc.state_bytes != 0 || desc.reply_bytes != 0))
+    return unusable(desc, "its schema says how large states and replies are");
+  if (desc.state_bytes > state_bytes_max || desc.reply_bytes > ring_bytes_max / 2)
+    return unusable(desc, "a state has at most " + std::to_string(state_bytes_max) +
+                              " bytes, a reply " + std::to_string(ring_bytes_max / 2));
+  return {};
+}
+
+/// What the file holds, or the text.
+Result<std::string> content_of(const ProgramDesc& desc, const Source& source) {
+  std::string content = source.content();
+  if (source.is_file()) {
+    std::ifstream file(source.name(), std::ios::binary);
+    content.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open() || file.bad())
+      return unusable(desc, "'" + source.name() + "' cannot be read");
+  }
+  if (content.size() > source_bytes_max)
+    return unusable(desc, "'" + source.name() + "' has more than " +
+                              std::to_string(source_bytes_max) + " bytes");
+  return content;
+}
+
+/// A text that a compiler takes by itself: the generated header, the handlers, how messages reach
+/// them, and `last`, which makes a program of them.
+Result<std::string> compose(std::span<const KernelSource> files, std::string_view header,
+                            std::string_view handlers, std::string_view last) {
+  const auto include = [](std::string_view name) {
+    return "#include \"" + std::string(name) + "\"\n";
+  };
+  const std::string top =
+      include(header) + include(handlers) + include("rk_program_dispatch.h") + include(last);
+  std::vector<KernelSource> all(files.begin(), files.end());
+  all.push_back({"rk_program.cl", top});
+  return flatten(all, "rk_program.cl");
+}
+
+std::string text_of_built_in(std::string_view name) {
+  // It is part of the library.
+  return flatten(kernel_sources(), "kernels/programs/" + std::string(name) + ".cl").value();
+}
+
+MethodInfo info_of(const Method& method) {
+  return {.name = method.name,
+          .request = method.request,
+          .reply = method.reply,
+          .id = method.id,
+          .reply_bytes = method.reply_bytes};
+}
+
+}  // namespace
+
+std::string names_of(const Behaviour& behaviour) {
+  std::string names;
+  for (const Method& method : behaviour.methods) names += (names.empty() ? "" : ", ") + method.name;
+  return names;
+}
+
+std::shared_ptr<const Definition> Definition::built_in(std::string_view name) {
+  constexpr std::pair<std::string_view, std::uint32_t> ours[] = {{"core", RK_PROGRAM_CORE},
+                                                                 {"echo", RK_PROGRAM_ECHO}};
+  const auto* const found =
+      std::ranges::find(ours, name, &std::pair<std::string_view, std::uint32_t>::first);
+  if (found == std::end(ours)) return nullptr;
+  std::shared_ptr<Definition> definition(new Definition);
+  definition->name_ = name;
+  definition->built_in_ = found->second;
+  definition->device_text_ = text_of_built_in(name);
+  return definition;
+}
+
+Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc) {
+  RK_TRY_VOID(check(desc));
+  std::shared_ptr<Definition> definition(new Definition);
+  definition->name_ = desc.name;
+  definition->state_bytes_ = desc.state_bytes;
+  definition->reply_bytes_ = desc.reply_bytes;
+  RK_TRY(handlers, content_of(desc, desc.source));
+  std::string header = "#include \"rk_actor.h\"\n";
+  std::string dispatch(dispatch_of_bytes);
+  if (const Source& source = desc.schema.source(); !source.is_empty()) {
+    RK_TRY(binary, content_of(desc, source));
+    RK_TRY(schema, Schema::from_binary(std::as_bytes(std::span(binary)),
+                                       {.file = source.name(), .text = desc.schema.text()}));
+    header = schema.device_header();
+    dispatch = schema.device_dispatch();
+    definition->schema_ = std::move(schema);
+  }
+  const std::string header_name = desc.name + ".rk.h";
+  std::vector<KernelSource> files(kernel_sources().begin(), kernel_sources().end());
+  files.push_back({header_name, header});
+  files.push_back({desc.source.name(), handlers});
+  files.push_back({"rk_program_dispatch.h", dispatch});
+  RK_TRY(device, compose(files, header_name, desc.source.name(), "ring_kernel.cl"));
+  RK_TRY(hosted, compose(files, header_name, desc.source.name(), "rk_hosted.h"));
+  definition->device_text_ = std::move(device);
+  definition->hosted_text_ = std::move(hosted);
+  return std::shared_ptr<const Definition>(std::move(definition));
+}
+
+rk_program_source Definition::source() const noexcept {
+  return {.struct_bytes = sizeof(rk_program_source),
+          .built_in = built_in_,
+          .name = name_.c_str(),
+          .device_text = device_text_.c_str(),
+          .hosted_text = built_in_ == RK_PROGRAM_OF_SOURCES ? hosted_text_.c_str() : nullptr};
+}
+
+Result<const Behaviour*> Definition::behaviour(std::string_view name) const {
+  if (!schema_) {
+    if (name.empty()) return nullptr;
+    return Error(Errc::invalid_argument, "program '" + name_ + "' has no schema, and so none of " +
+                                             "the behaviours; '" + std::string(name) +
+                                             "' was asked for");
+  }
+  const auto& all = schema_->behaviours();
+  if (name.empty() && all.size() == 1) return &all.front();
+  if (const Behaviour* found = schema_->find_behaviour(name)) return found;
+  std::string names;
+  for (const Behaviour& behaviour : all) names += (names.empty() ? "" : ", ") + behaviour.name;
+  return Error(Errc::invalid_argument, "program '" + name_ + "' has no behaviour '" +
+                                           std::string(name) + "'; it has: " + names);
+}
+
+std::uint32_t Definition::state_bytes(const Behaviour* behaviour) const noexcept {
+  if (behaviour == nullptr) return state_bytes_;
+  return behaviour->state ? behaviour->state->bytes : 0;
+}
+
+ProgramInfo Definition::info() const {
+  ProgramInfo info{.name = name_, .takes_ops = takes_ops(), .behaviours = {}, .header = {}};
+  if (!schema_) return info;
+  info.header = schema_->device_header();
+  for (const Behaviour& behaviour : schema_->behaviours()) {
+    BehaviourInfo known{.name = behaviour.name, .state = {}, .methods = {}};
+    if (behaviour.state) {
+      known.state = behaviour.state->name;
+      known.state_bytes = behaviour.state->bytes;
+      known.state_version = behaviour.state->version;
+    }
+    std::ranges::transform(behaviour.methods, std::back_inserter(known.methods), info_of);
+    info.behaviours.push_back(std::move(known));
+  }
+  return info;
+}
+
+}  // namespace ringkernel::program

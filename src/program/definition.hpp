@@ -1,0 +1,57 @@
+/// What a runtime knows of a program besides its executor: the texts that backends build, and the
+/// interface that its kernels have.
+///
+/// Threading: any thread; immutable.
+/// Ownership: shared by whoever runs the program.
+/// Errors: as `RingKernelRuntime::add_program`, up to the build.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "program/schema.hpp"
+#include "ringkernel/backend_abi.h"
+#include "ringkernel/program.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::program {
+
+class Definition {
+ public:
+  /// Reads the files, checks the schema, and puts the texts together.
+  [[nodiscard]] static Result<std::shared_ptr<const Definition>> of(const ProgramDesc& desc);
+  /// One of ours, `core` and `echo`; nullptr if there is none of that name.
+  [[nodiscard]] static std::shared_ptr<const Definition> built_in(std::string_view name);
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Whether its messages are ops.
+  [[nodiscard]] bool takes_ops() const noexcept { return built_in_ == RK_PROGRAM_CORE; }
+  /// For backends; refers to this.
+  [[nodiscard]] rk_program_source source() const noexcept;
+  /// The behaviour of that name or, for an empty one, the only one; nullptr: it has no schema.
+  [[nodiscard]] Result<const Behaviour*> behaviour(std::string_view name) const;
+  /// Of one ring kernel.
+  [[nodiscard]] std::uint32_t state_bytes(const Behaviour* behaviour) const noexcept;
+  /// Room of a reply without a schema; 0: that of its request.
+  [[nodiscard]] std::uint32_t reply_bytes() const noexcept { return reply_bytes_; }
+  [[nodiscard]] ProgramInfo info() const;
+
+ private:
+  Definition() = default;
+
+  std::string name_;
+  std::uint32_t built_in_ = RK_PROGRAM_OF_SOURCES;
+  std::string device_text_;
+  std::string hosted_text_;
+  std::optional<Schema> schema_;
+  std::uint32_t state_bytes_ = 0;
+  std::uint32_t reply_bytes_ = 0;
+};
+
+/// "Submit, Drop".
+[[nodiscard]] std::string names_of(const Behaviour& behaviour);
+
+}  // namespace ringkernel::program

@@ -1,0 +1,241 @@
+// Programs of a user's own, without a schema: bytes in, bytes out, and a state between them.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <string>
+
+#include "support/backends.hpp"
+#include "support/temp_folder.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Adds up the numbers that it is sent, and answers with the sum and how many there were. Zero is
+/// refused.
+constexpr const char* adder = R"(
+typedef struct {
+  rk_u64 sum;
+  rk_u64 count;
+} adder_state;
+
+RK_ON_BYTES {
+  RK_GLOBAL adder_state* total = (RK_GLOBAL adder_state*)state;
+  RK_GLOBAL rk_u64* answer = (RK_GLOBAL rk_u64*)rk_reply_bytes(self);
+  if (rk_request_length(self) != 8) return rk_fault(self, 2, rk_request_length(self));
+  const rk_u64 number = *(RK_GLOBAL const rk_u64*)rk_request_bytes(self);
+  if (number == 0) return rk_fault(self, 1, 77);
+  total->sum += number;
+  total->count += 1;
+  answer[0] = total->sum;
+  answer[1] = total->count;
+  rk_reply_length(self, 16);
+  return RK_OK;
+}
+)";
+
+struct AdderState {
+  std::uint64_t sum;
+  std::uint64_t count;
+  bool operator==(const AdderState&) const = default;
+};
+
+ProgramDesc adder_program(std::string name = "adder") {
+  return {.name = std::move(name),
+          .source = Source::text("adder.rk.cl", adder),
+          .schema = {},
+          .state_bytes = sizeof(AdderState),
+          .reply_bytes = 64};
+}
+
+class Programs : public OnEachBackend {
+ public:
+  static Result<AdderState> add(Kernel& kernel, std::uint64_t number) {
+    RK_TRY(reply, kernel.call(std::as_bytes(std::span(&number, 1))));
+    AdderState answer{};
+    EXPECT_EQ(reply.bytes().size(), sizeof answer);
+    std::memcpy(&answer, reply.bytes().data(), std::min(reply.bytes().size(), sizeof answer));
+    return answer;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, Programs, ::testing::ValuesIn(backend_names), backend_label);
+
+TEST_P(Programs, AHandlerAnswersAndKeepsItsState) {
+  auto runtime = open();
+  const auto added = runtime.add_program(adder_program());
+  ASSERT_TRUE(added) << added.error().text();
+  EXPECT_EQ(added->name, "adder");
+  EXPECT_FALSE(added->takes_ops);
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    const auto answer = add(kernel, i);
+    ASSERT_TRUE(answer) << answer.error().text();
+    ASSERT_EQ(*answer, (AdderState{i * (i + 1) / 2, i}));
+  }
+}
+
+TEST_P(Programs, EachKernelHasAStateOfItsOwnWhichBeginsAsZeros) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  Kernel one = active(runtime, "one", {.program = "adder"});
+  Kernel two = active(runtime, "two", {.program = "adder"});
+  EXPECT_EQ(add(one, 5)->sum, 5u);
+  EXPECT_EQ(add(two, 7)->sum, 7u);
+  EXPECT_EQ(add(one, 5)->sum, 10u);
+  ASSERT_TRUE(one.terminate());
+  Kernel again = active(runtime, "one", {.program = "adder"});
+  EXPECT_EQ(add(again, 1)->sum, 1u) << "the state of the kernel before it";
+}
+
+TEST_P(Programs, AFaultNamesItsCodeAndDetailAndLeavesTheStateAlone) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  EXPECT_EQ(add(kernel, 3)->sum, 3u);
+  const auto refused = add(kernel, 0);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(), Errc::handler_fault);
+  EXPECT_EQ(refused.error().fault_code, 1u);
+  EXPECT_EQ(refused.error().fault_detail, 77u);
+  EXPECT_THAT(refused.error().text(), AllOf(HasSubstr("'a'"), HasSubstr("code 1, detail 77")));
+  EXPECT_EQ(add(kernel, 4)->sum, 7u);
+  EXPECT_EQ(kernel.metrics().faults, 1u);
+}
+
+TEST_P(Programs, AStateIsReadAndWrittenWhileTheKernelRests) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  EXPECT_EQ(add(kernel, 3)->sum, 3u);
+  EXPECT_EQ(kernel.read_state<AdderState>().error(), Errc::invalid_state);
+  EXPECT_EQ(kernel.write_state(AdderState{}).error(), Errc::invalid_state);
+  ASSERT_TRUE(kernel.deactivate());
+  const auto state = kernel.read_state<AdderState>();
+  ASSERT_TRUE(state) << state.error().text();
+  EXPECT_EQ(*state, (AdderState{3, 1}));
+  ASSERT_TRUE(kernel.write_state(AdderState{100, 10}));
+  EXPECT_EQ(kernel.write_state(std::uint32_t{1}).error(), Errc::invalid_argument);
+  ASSERT_TRUE(kernel.activate());
+  EXPECT_EQ(*add(kernel, 1), (AdderState{101, 11}));
+}
+
+TEST_P(Programs, AStateOutlivesParking) {
+  auto runtime = open({.park_after = 1us});
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    EXPECT_EQ(add(kernel, 1)->sum, i);
+    const std::uint64_t parks = kernel.metrics().parks;
+    const auto deadline = std::chrono::steady_clock::now() + 5s;
+    while (i < 3 && kernel.metrics().parks == parks && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+  }
+}
+
+TEST_P(Programs, ARepliesRoomIsTheProgramsAndItsLengthTheHandlers) {
+  auto runtime = open();
+  const auto added = runtime.add_program(
+      {.name = "counting",
+       .source = Source::text("counting.rk.cl",
+                              "RK_ON_BYTES {\n"
+                              "  const rk_u32 room = rk_reply_room(self);\n"
+                              "  for (rk_u32 i = 0; i < room; ++i) rk_reply_bytes(self)[i] = "
+                              "(rk_u8)(rk_request_bytes(self)[0] + i);\n"
+                              "  rk_reply_length(self, rk_request_bytes(self)[0]);\n"
+                              "  return RK_OK;\n"
+                              "}\n"),
+       .schema = {},
+       .reply_bytes = 200});
+  ASSERT_TRUE(added) << added.error().text();
+  Kernel kernel = active(runtime, "a", {.program = "counting"});
+  for (const int length : {0, 1, 64, 199, 200, 201, 255}) {
+    const auto reply = kernel.call(plain(1, length));
+    ASSERT_TRUE(reply) << reply.error().text();
+    ASSERT_EQ(reply->bytes().size(), static_cast<std::size_t>(length <= 200 ? length : 200));
+    for (std::size_t i = 0; i < reply->bytes().size(); ++i)
+      ASSERT_EQ(reply->bytes()[i], static_cast<std::byte>(length + static_cast<int>(i)));
+  }
+}
+
+TEST_P(Programs, WhatDoesNotBuildSaysWhereInTheUsersFile) {
+  auto runtime = open();
+  const ProgramDesc broken{.name = "broken",
+                           .source = Source::text("broken.rk.cl",
+                                                  "RK_ON_BYTES {\n"
+                                                  "  return no_such_thing(self);\n"
+                                                  "}\n")};
+  const auto added = runtime.add_program(broken);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error(), Errc::build_failed);
+  EXPECT_THAT(added.error().text(), AllOf(HasSubstr("broken.rk.cl:2"), HasSubstr("no_such_thing")));
+  EXPECT_EQ(runtime.launch("a", {.program = "broken"}).error(), Errc::program_not_found);
+  ProgramDesc mended = adder_program("broken");
+  EXPECT_TRUE(runtime.add_program(mended)) << "its name was not free again";
+}
+
+TEST_P(Programs, ItsFileIsReadWhenItIsAdded) {
+  auto runtime = open();
+  const testing::TempFolder folder;
+  const std::string path = folder.path() / "adder.rk.cl";
+  ProgramDesc program = adder_program();
+  program.source = Source::file(path);
+  const auto missing = runtime.add_program(program);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error(), Errc::invalid_argument);
+  EXPECT_THAT(missing.error().text(), HasSubstr(path));
+  std::ofstream(path) << adder;
+  const auto added = runtime.add_program(program);
+  ASSERT_TRUE(added) << added.error().text();
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  EXPECT_EQ(add(kernel, 9)->sum, 9u);
+}
+
+TEST_P(Programs, WhatCannotBeAddedSaysWhy) {
+  auto runtime = open();
+  const auto refusal = [&](const ProgramDesc& program) {
+    const auto added = runtime.add_program(program);
+    EXPECT_FALSE(added);
+    EXPECT_EQ(added.error(), Errc::invalid_argument);
+    return added.error().text();
+  };
+  EXPECT_THAT(refusal({.name = "two words"}), HasSubstr("identifier"));
+  EXPECT_THAT(refusal({.name = ""}), HasSubstr("identifier"));
+  EXPECT_THAT(refusal({.name = "empty"}), HasSubstr("no source"));
+  EXPECT_THAT(refusal(adder_program("core")), HasSubstr("already"));
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  EXPECT_THAT(refusal(adder_program()), HasSubstr("already"));
+  const auto unknown = runtime.launch("a", {.program = "adde"});
+  EXPECT_EQ(unknown.error(), Errc::program_not_found);
+  EXPECT_THAT(unknown.error().text(), HasSubstr("core, echo, adder"));
+  const auto behaviour = runtime.launch("a", {.program = "adder", .behaviour = "Book"});
+  EXPECT_EQ(behaviour.error(), Errc::invalid_argument);
+  EXPECT_THAT(behaviour.error().text(), HasSubstr("no schema"));
+}
+
+TEST_P(Programs, ItIsThereAgainAfterARestart) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  EXPECT_EQ(add(kernel, 3)->sum, 3u);
+  ASSERT_TRUE(runtime.restart("adder"));
+  EXPECT_EQ(add(kernel, 3).error(), Errc::kernel_terminated);
+  Kernel again = active(runtime, "a", {.program = "adder"});
+  EXPECT_EQ(add(again, 4)->sum, 4u);
+}
+
+TEST_P(Programs, OpsAndMethodsAreRefused) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.add_program(adder_program()));
+  Kernel kernel = active(runtime, "a", {.program = "adder"});
+  EXPECT_EQ(kernel.call(Request{}).error(), Errc::unsupported_operation);
+  EXPECT_EQ(kernel.call(Message{}).error(), Errc::unsupported_operation);
+  EXPECT_THAT(kernel.method("Submit").error().text(), HasSubstr("no schema"));
+  Kernel ops = active(runtime, "ops");
+  EXPECT_EQ(ops.call(Message{}).error(), Errc::unsupported_operation);
+}
+
+}  // namespace
+}  // namespace ringkernel::test
