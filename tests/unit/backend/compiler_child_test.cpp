@@ -17,7 +17,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Result<Ended> shell(const std::string& script, std::chrono::milliseconds deadline) {
-  return run_child({{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "COLOUR=blue"}, "/usr", deadline});
+  return run_child(
+      {{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "COLOUR=blue"}, "/usr", deadline});
 }
 constexpr std::chrono::seconds patience{60};
 
