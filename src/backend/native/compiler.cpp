@@ -155,15 +155,11 @@ Result<std::string> compile(const Toolchain& toolchain, const std::string& text,
 }
 
 Result<ProgramPointer> compile_or_load(const std::string& text, const Surroundings& surroundings) {
-  RK_TRY(toolchain, Toolchain::find(surroundings));
-  std::optional<backend::CacheFolder> kept;
+  const auto kept = backend::open_cache_at(surroundings.cache_folder);
+  RK_TRY(toolchain, Toolchain::find(surroundings, kept ? &*kept : nullptr));
+  const std::string key = toolchain.key().empty() ? std::string() : toolchain.key() + text;
   std::vector<std::string> scratch;
-  std::string key;
-  if (!surroundings.cache_folder.empty()) {
-    kept = backend::open_cache_at(surroundings.cache_folder);
-    if (kept) scratch.push_back(surroundings.cache_folder);
-    if (!toolchain.key().empty()) key = toolchain.key() + text;
-  }
+  if (kept) scratch.push_back(surroundings.cache_folder);
   scratch.insert(scratch.end(), surroundings.scratch.begin(), surroundings.scratch.end());
   std::string object;
   if (kept && !key.empty() && kept->load(key, object) == backend::Lookup::hit) {
