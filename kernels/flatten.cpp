@@ -67,7 +67,15 @@ class Flattener {
 
  private:
   void mark(std::size_t line, std::string_view name) {
-    text_.append("#line ").append(std::to_string(line)).append(" \"").append(name).append("\"\n");
+    text_.append("#line ").append(std::to_string(line)).append(" \"");
+    for (const char character : name) {
+      if (character == '"' || character == '\\') text_.push_back('\\');
+      if (character == '\n')
+        text_.append("\\n");
+      else
+        text_.push_back(character);
+    }
+    text_.append("\"\n");
   }
 
   [[nodiscard]] const KernelSource* resolve(std::string_view from, std::string_view name) const {

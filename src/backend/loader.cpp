@@ -34,12 +34,13 @@ Result<SharedLibrary> SharedLibrary::open(std::span<const std::string> candidate
                                           std::vector<std::string>& tried) {
   Errc failure = Errc::library_not_found;
   for (const std::string& name : candidates) {
+    std::string own_name = name;  // its memory comes before what would have to be closed without
     void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       tried.push_back(name + " - " + linker_reason(name));
       continue;
     }
-    SharedLibrary library(handle, name);
+    SharedLibrary library(handle, std::move(own_name));
     const char* missing = nullptr;
     for (const char* symbol : symbols)
       if (missing == nullptr && library.find(symbol) == nullptr) missing = symbol;

@@ -26,16 +26,18 @@ std::chrono::milliseconds left_until(Clock::time_point deadline) {
   return std::max(left, std::chrono::milliseconds(0));
 }
 
-/// Which descriptors the child has: its output at 1 and 2, nothing to read at 0, and no other.
+/// Where the child works, and which descriptors it has: its output at 1 and 2, nothing to read at
+/// 0, and no other.
 class FileActions {
  public:
-  explicit FileActions(int output) {
+  FileActions(int output, const std::string& folder) {
     check(posix_spawn_file_actions_init(&actions_));
     // The output first: it may itself have a number below 3, in a process that had closed those.
     const bool added =
         posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO) == 0 &&
         posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO) == 0 &&
-        posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0;
+        posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+        posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str()) == 0;
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
     // Ours are closed by exec. Those of the program that we are part of might not be.
     const bool closed = posix_spawn_file_actions_addclosefrom_np(&actions_, 3) == 0;
@@ -157,7 +159,7 @@ Result<Ended> run_child(const Command& command) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return not_started(path, errno);
   const File input(ends[0]);
   File output(ends[1]);
-  const FileActions actions(output.get());
+  const FileActions actions(output.get(), command.folder);
   const SpawnAttributes attributes;
   const auto deadline = Clock::now() + command.deadline;
   pid_t id = 0;

@@ -24,6 +24,7 @@ inline constexpr std::size_t child_output_bytes_max = 64 * 1024;
 struct Command {
   std::vector<std::string> words;      ///< the first is the absolute path of what is run
   std::vector<std::string> variables;  ///< "NAME=value": all that the child's environment has
+  std::string folder;                  ///< where it works
   std::chrono::milliseconds deadline;
 };
 

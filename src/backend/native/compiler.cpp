@@ -140,12 +140,13 @@ Result<std::string> compile(const Toolchain& toolchain, const std::string& text,
                             const Surroundings& surroundings,
                             std::span<const std::string> scratch) {
   RK_TRY(folder, ScratchFolder::make(scratch));
-  const std::string source = folder.path() + "/" + source_name;
   if (!folder.write(source_name, text))
     return Error(Errc::build_failed, "the source could not be written into " + folder.path());
-  RK_TRY(ended,
-         run_child({toolchain.command(source, folder.path() + "/" + object_name),
-                    compiler_variables(surroundings, folder.path()), surroundings.deadline}));
+  // It works there, so that it does not take a file that lies about for one that `#line` names,
+  // and show lines of it.
+  RK_TRY(ended, run_child({toolchain.command(source_name, object_name),
+                           compiler_variables(surroundings, folder.path()), folder.path(),
+                           surroundings.deadline}));
   std::string object;
   if (!ended.has_failed() && folder.read(object_name, object, object_bytes_max)) return object;
   std::string words = readable(std::move(ended.output), folder.path(), ended.is_cut);
@@ -154,15 +155,11 @@ Result<std::string> compile(const Toolchain& toolchain, const std::string& text,
 }
 
 Result<ProgramPointer> compile_or_load(const std::string& text, const Surroundings& surroundings) {
-  RK_TRY(toolchain, Toolchain::find(surroundings));
-  std::optional<backend::CacheFolder> kept;
+  const auto kept = backend::open_cache_at(surroundings.cache_folder);
+  RK_TRY(toolchain, Toolchain::find(surroundings, kept ? &*kept : nullptr));
+  const std::string key = toolchain.key().empty() ? std::string() : toolchain.key() + text;
   std::vector<std::string> scratch;
-  std::string key;
-  if (!surroundings.cache_folder.empty()) {
-    kept = backend::open_cache_at(surroundings.cache_folder);
-    if (kept) scratch.push_back(surroundings.cache_folder);
-    if (!toolchain.key().empty()) key = toolchain.key() + text;
-  }
+  if (kept) scratch.push_back(surroundings.cache_folder);
   scratch.insert(scratch.end(), surroundings.scratch.begin(), surroundings.scratch.end());
   std::string object;
   if (kept && !key.empty() && kept->load(key, object) == backend::Lookup::hit) {

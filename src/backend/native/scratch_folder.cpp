@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -30,27 +31,27 @@ bool is_safe_place(const std::string& place) {
   return false;
 }
 
-/// Removes what lies in the open folder. Compilers put files there, and wrappers of compilers now
-/// and then a folder.
+/// Removes what lies in the open folder, without needing memory for it. Compilers put files there,
+/// and wrappers of compilers now and then a folder.
 void remove_content(int folder, int depth) noexcept {
-  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const listing = own < 0 ? nullptr : fdopendir(own);
-  if (listing == nullptr) {
-    if (own >= 0) ::close(own);
-    return;
-  }
-  while (const dirent* const found = readdir(listing)) {
-    const std::string_view name = found->d_name;
-    if (name == "." || name == "..") continue;
-    if (unlinkat(folder, found->d_name, 0) == 0 || depth == 0) continue;
-    {
-      const File below(
-          openat(folder, found->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (below) remove_content(below.get(), depth - 1);
+  alignas(dirent64) std::array<char, 2048> entries;
+  for (;;) {
+    const ssize_t bytes = getdents64(folder, entries.data(), entries.size());
+    if (bytes <= 0) return;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(bytes);) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == ".." || unlinkat(folder, entry->d_name, 0) == 0 || depth == 0)
+        continue;
+      {
+        const File below(
+            openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (below) remove_content(below.get(), depth - 1);
+      }
+      unlinkat(folder, entry->d_name, AT_REMOVEDIR);
     }
-    unlinkat(folder, found->d_name, AT_REMOVEDIR);
   }
-  closedir(listing);
 }
 
 constexpr int depth_max = 8;

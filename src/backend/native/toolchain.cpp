@@ -106,38 +106,62 @@ Error no_compiler(const Surroundings& surroundings) {
               "built, and needs no compiler at run time"};
 }
 
-/// What a compiler says that it is, asked once for each that there is.
+std::string identity_of(const FoundCompiler& compiler) {
+  const struct stat& what = compiler.what;
+  std::string text = compiler.path + ", " + std::to_string(what.st_size) + " bytes";
+  for (const timespec& time : {what.st_mtim, what.st_ctim})
+    text += " " + std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
+  return text + "\n";
+}
+
+/// A script stays the same when what it calls does not.
+bool is_script(const std::string& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 2> begin{};
+  return !file || ::read(file.get(), begin.data(), begin.size()) != 2 || begin[0] == '#';
+}
+
+Result<std::string> ask_version(const FoundCompiler& compiler, const Surroundings& surroundings) {
+  RK_TRY(ended, run_child({{compiler.path, "--version"},
+                           compiler_variables(surroundings, "/tmp"),
+                           "/",
+                           surroundings.deadline}));
+  if (!ended.has_failed()) return std::move(ended.output);
+  return Error(Errc::build_failed,
+               compiler.path + " does not tell its version, but: " + ended.output);
+}
+
+/// What compilers say that they are, under their identities.
 class Versions {
  public:
-  Result<std::string> of(const std::string& identity, const Command& command) {
-    if (std::string known = find(identity); !known.empty()) return known;
-    RK_TRY(ended, run_child(command));
-    if (ended.has_failed())
-      return Error(Errc::build_failed,
-                   command.words.front() + " does not tell its version, but: " + ended.output);
+  Result<std::string> of(const FoundCompiler& compiler, const Surroundings& surroundings,
+                         const backend::CacheFolder* kept) {
+    const std::string key = "ringkernel compiler " + identity_of(compiler);
+    std::string version = find(key);
+    if (!version.empty()) return version;
+    if (is_script(compiler.path)) kept = nullptr;
+    if (kept == nullptr || kept->load(key, version) != backend::Lookup::hit) {
+      RK_TRY(answer, ask_version(compiler, surroundings));
+      version = std::move(answer);
+      if (kept != nullptr) kept->store(key, version);
+    }
     // Nobody waits here, so that a child of fork does not wait for a thread that it lacks.
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock())
-      known_.insert_or_assign(identity, ended.output);
-    return std::move(ended.output);
+      known_.insert_or_assign(key, version);
+    return version;
   }
 
  private:
-  std::string find(const std::string& identity) {
+  std::string find(const std::string& key) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return {};
-    const auto known = known_.find(identity);
+    const auto known = known_.find(key);
     return known == known_.end() ? std::string() : known->second;
   }
 
   std::mutex mutex_;
   std::map<std::string, std::string> known_;
 };
-
-std::string identity_of(const FoundCompiler& program) {
-  return program.path + ", " + std::to_string(program.what.st_size) + " bytes of " +
-         std::to_string(program.what.st_mtim.tv_sec) + "." +
-         std::to_string(program.what.st_mtim.tv_nsec) + "\n";
-}
 
 /// The beginning of the file: the first processor's part is there.
 std::string processor() {
@@ -179,24 +203,22 @@ Surroundings Surroundings::of_process() {
   return here;
 }
 
-Result<Toolchain> Toolchain::find(const Surroundings& surroundings) {
+Result<Toolchain> Toolchain::find(const Surroundings& surroundings,
+                                  const backend::CacheFolder* kept) {
   const std::vector<std::string> folders = folders_of(surroundings.path);
-  FoundCompiler program{};
+  FoundCompiler compiler{};
   if (!surroundings.compiler.empty()) {
-    program = program_of(surroundings.compiler, folders);
+    compiler = program_of(surroundings.compiler, folders);
   } else {
     for (const char* const name : usual_names)
-      if (program.path.empty()) program = program_of(name, folders);
+      if (compiler.path.empty()) compiler = program_of(name, folders);
   }
-  if (program.path.empty()) return no_compiler(surroundings);
+  if (compiler.path.empty()) return no_compiler(surroundings);
   static auto& versions = *new Versions;  // not destroyed: threads may outlive static objects
-  std::string identity = identity_of(program);
-  RK_TRY(version, versions.of(identity, {{program.path, "--version"},
-                                         compiler_variables(surroundings, "/tmp"),
-                                         surroundings.deadline}));
+  RK_TRY(version, versions.of(compiler, surroundings, kept));
   Toolchain toolchain;
-  toolchain.path_ = std::move(program.path);
-  toolchain.key_ = key_of(identity + version);
+  toolchain.key_ = key_of(identity_of(compiler) + version);
+  toolchain.path_ = std::move(compiler.path);
   return toolchain;
 }
 

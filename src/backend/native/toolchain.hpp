@@ -1,7 +1,7 @@
 /// The system's C++ compiler: where it is, what it is, and with which flags it is called.
 ///
-/// Threading: any thread. `Toolchain::find` blocks while a compiler tells its version, which each
-/// process asks once.
+/// Threading: any thread. `Toolchain::find` blocks while a compiler tells its version. It is asked
+/// once; by each process, if it is a script.
 /// Errors: Errc::backend_unavailable where there is none, with what was tried and the other way.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/cache/cache_folder.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::native {
@@ -29,7 +30,8 @@ struct Surroundings {
 
 class Toolchain {
  public:
-  static Result<Toolchain> find(const Surroundings& surroundings);
+  /// `kept`: where the version may be kept for the next process; null: nowhere.
+  static Result<Toolchain> find(const Surroundings& surroundings, const backend::CacheFolder* kept);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

@@ -17,7 +17,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Result<Ended> shell(const std::string& script, std::chrono::milliseconds deadline) {
-  return run_child({{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "COLOUR=blue"}, deadline});
+  return run_child(
+      {{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "COLOUR=blue"}, "/usr", deadline});
 }
 constexpr std::chrono::seconds patience{60};
 
@@ -32,9 +33,9 @@ TEST(ChildProgram, GivesStatusAndBothOutputs) {
 }
 
 TEST(ChildProgram, SeesTheEnvironmentThatItIsGivenAndNoInput) {
-  const auto ended = shell("echo $COLOUR $HOME; cat; echo end", patience);
+  const auto ended = shell("echo $COLOUR $HOME; pwd; cat; echo end", patience);
   ASSERT_TRUE(ended.has_value()) << ended.error().text();
-  EXPECT_EQ(ended->output, "blue\nend\n");
+  EXPECT_EQ(ended->output, "blue\n/usr\nend\n");
 }
 
 TEST(ChildProgram, HasNoneOfOurDescriptors) {
@@ -102,7 +103,7 @@ TEST(ChildProgram, EndsAlsoWhereItsStatusGoesElsewhere) {
 }
 
 TEST(ChildProgram, SaysWhyItCouldNotBeStarted) {
-  const auto ended = run_child({{"/no/such/program"}, {}, patience});
+  const auto ended = run_child({{"/no/such/program"}, {}, "/", patience});
   ASSERT_FALSE(ended.has_value());
   EXPECT_TRUE(ended.error() == Errc::build_failed);
   EXPECT_THAT(ended.error().detail, HasSubstr("/no/such/program could not be started: No such"));

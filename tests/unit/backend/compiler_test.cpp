@@ -69,6 +69,18 @@ TEST_F(CompilerTest, TakesTheNextOneFromTheCache) {
   EXPECT_FALSE((*other)->was_kept());
 }
 
+TEST_F(CompilerTest, KeepsObjectsAndNoFailures) {
+  const auto entries = [this] {
+    return std::distance(fs::directory_iterator(cache()), fs::directory_iterator());
+  };
+  ASSERT_TRUE(compile(CompilerTest::program(doubling)).has_value());
+  const auto before = entries();  // the compiler's version may be among them
+  ASSERT_TRUE(compile(CompilerTest::program(giving(1))).has_value());
+  EXPECT_EQ(entries(), before + 1);
+  EXPECT_FALSE(compile(CompilerTest::program("wrong")).has_value());
+  EXPECT_EQ(entries(), before + 1);
+}
+
 TEST_F(CompilerTest, KeepsNothingWhereThereIsNoCache) {
   here_.cache_folder.clear();
   for (int i = 0; i < 2; ++i) {

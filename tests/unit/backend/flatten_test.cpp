@@ -18,6 +18,13 @@ std::size_t occurrences(const std::string& text, const std::string& piece) {
   return count;
 }
 
+TEST(Flatten, KeepsANameThatIsNoneForAString) {
+  const std::array<KernelSource, 1> sources = {{{"C:\\a \"b\"\n.cl", "text\n"}}};
+  const auto text = flatten(sources, sources[0].name);
+  ASSERT_TRUE(text.has_value()) << text.error().text();
+  EXPECT_EQ(*text, "#line 1 \"C:\\\\a \\\"b\\\"\\n.cl\"\ntext\n");
+}
+
 TEST(Flatten, PutsTheIncludedTextWhereTheDirectiveStood) {
   const std::array<KernelSource, 2> sources = {{
       {"kernels/a.cl", "first\n  #  include \"b.h\"\nlast\n"},
