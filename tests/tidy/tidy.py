@@ -37,6 +37,7 @@ LAYERS = {
     "ops": {"foundation", "protocol"},
     "message": {"ops", "foundation", "protocol"},
     "program": {"foundation", "protocol", "kernels"},
+    "schema": {"program", "foundation", "protocol"},
     "ring": {"foundation", "protocol"},
     "backend": {"backend/native", "backend/opencl", "foundation", "protocol"},
     "backend/cache": {"foundation", "protocol"},
@@ -64,7 +65,7 @@ PUBLIC_HEADERS = {
 
 # Headers of others -> the library files that may include them. Users may include any.
 FOREIGN = [
-    (r"flatbuffers/|.*_generated\.h", ("src/message/", "src/program/")),
+    (r"flatbuffers/|.*_generated\.h", ("src/message/", "src/program/", "src/schema/")),
     (r"CL/", ("src/backend/opencl/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
     (r"boost/beast", ("src/http/",)),
