@@ -37,6 +37,7 @@ struct Figure {
 [[nodiscard]] std::span<const Figure> idle_figures();
 [[nodiscard]] std::span<const Figure> telemetry_figures();
 [[nodiscard]] std::span<const Figure> choose_figures();
+[[nodiscard]] std::span<const Figure> program_figures();
 
 /// Every case's measurements, one per round.
 using Rounds = std::map<std::string_view, std::vector<Measurement>, std::less<>>;

@@ -110,7 +110,9 @@ TEST(ChildProgram, SaysWhyItCouldNotBeStarted) {
 }
 
 TEST_F(CompilerTest, ACompilerThatHangsIsGivenUp) {
-  pretend("touch \"$TMPDIR/left\"; mkdir \"$TMPDIR/folder\"; sleep 1000");
+  pretend(
+      "touch \"$TMPDIR/left\"; mkdir \"$TMPDIR/folder\"; touch \"$TMPDIR/folder/file\"; sleep "
+      "1000");
   here_.deadline = std::chrono::milliseconds(300);
   const auto program = compile("");
   ASSERT_FALSE(program.has_value());

@@ -182,6 +182,19 @@ TEST_F(CompilerTest, FindsTheCompilerByItsNameInTheAbsoluteFoldersOfThePath) {
   EXPECT_THAT(compile("").error().detail, HasSubstr("the right one"));
 }
 
+TEST_F(CompilerTest, LooksIntoNoFolderThatDependsOnWhereTheProcessWorks) {
+  pretend("echo the wrong one; exit 1");
+  fs::rename(here_.compiler, folder_.path() / "bin" / "g++");
+  here_.compiler.clear();
+  here_.path = "bin";
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  const auto program = compile("");
+  fs::current_path(before);
+  ASSERT_FALSE(program.has_value());
+  EXPECT_TRUE(program.error() == Errc::backend_unavailable) << program.error().text();
+}
+
 TEST_F(CompilerTest, RefusesAnObjectOfAnotherInterface) {
   const auto refused = [this](const std::string& body) {
     const auto program = compile(CompilerTest::program(

@@ -1,0 +1,91 @@
+// order_book: 64 limit order books, an actor each, which a stream of orders goes through.
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "book_generated.h"
+#include "exchange_program.hpp"
+#include "ringkernel/ringkernel.hpp"
+#include "ringkernel/typed.hpp"
+
+namespace rk = ringkernel;
+
+namespace {
+
+constexpr std::size_t symbols = 64;
+
+struct Order {
+  std::size_t symbol;
+  std::uint64_t id;
+  exchange::Side side;
+  std::uint32_t price;
+  std::uint32_t quantity;
+};
+
+/// Prices near 256, so that half of the orders trade.
+std::vector<Order> make_stream(std::size_t count) {
+  std::mt19937 random(7);  // NOLINT: the same stream each time
+  std::vector<Order> stream(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool buys = random() % 2 == 0;
+    stream[i] = {random() % symbols, i + 1, buys ? exchange::Side::Buy : exchange::Side::Sell,
+                 static_cast<std::uint32_t>(256 + random() % 16 - (buys ? 8 : 7)),
+                 static_cast<std::uint32_t>(1 + random() % 100)};
+  }
+  return stream;
+}
+
+/// The error ends the program.
+template <class T>
+T value_of(rk::Result<T> result) {
+  if (result) return *std::move(result);
+  std::cerr << "order_book: " << result.error().text() << '\n';
+  std::exit(EXIT_FAILURE);
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const std::size_t count =
+      argument_count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 1'000'000;
+  auto runtime = value_of(rk::RingKernelRuntime::builder().build());
+  value_of(runtime.add_program(exchange_program()));
+  std::vector<rk::Kernel> books;
+  for (std::size_t i = 0; i < symbols; ++i)
+    books.push_back(value_of(runtime.launch("book" + std::to_string(i), {.program = "exchange",
+                                                                         .input_bytes = 4096,
+                                                                         .output_bytes = 4096,
+                                                                         .auto_activate = true})));
+
+  const rk::Method submit = value_of(books[0].method("Submit"));
+  const std::vector<Order> stream = make_stream(count);
+  flatbuffers::FlatBufferBuilder builder;
+  std::uint64_t filled = 0, refused = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (const Order& order : stream) {
+    builder.Clear();
+    builder.Finish(
+        exchange::CreateOrder(builder, order.id, order.side, order.price, order.quantity));
+    auto reply = books[order.symbol].call({submit, rk::typed<exchange::Order>(builder).bytes});
+    if (reply)
+      filled += (*value_of(rk::read<exchange::Report>(*std::move(reply)))).filled();
+    else if (reply.error() == rk::Errc::handler_fault)
+      ++refused;  // the book is full
+    else
+      value_of(std::move(reply));
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+
+  std::uint64_t volume = 0;  // as the actors counted it
+  for (rk::Kernel& book : books) {
+    if (!book.deactivate()) return EXIT_FAILURE;
+    volume += value_of(book.read_state<exchange::BookState>()).volume();
+  }
+  std::cout << count << " orders in " << symbols << " books on " << runtime.metrics().backend
+            << ": " << static_cast<std::uint64_t>(static_cast<double>(count) / took.count())
+            << " a second; filled " << filled << ", refused " << refused << '\n';
+  return volume == filled ? EXIT_SUCCESS : EXIT_FAILURE;
+}
