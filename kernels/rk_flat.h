@@ -129,12 +129,13 @@ RK_FN rk_u32 rk_flat_vector_at(const rk_flat* flat, rk_u32 at, rk_u32 bytes, rk_
   if (vector == 0) return 0;
   elements = rk_flat_load_u32(flat->base + vector);
   if (elements > (flat->end - vector - 4u) / bytes) return rk_flat_malformed(flat);
+  if (elements == 0) return 0;  // builders do not align an empty vector
   if (((vector + 4u) & (align - 1u)) != 0) return rk_flat_malformed(flat);
   *count = elements;
   return vector + 4u;
 }
 
-/// The same of a field. An absent vector is an empty one at the start of the message.
+/// The same of a field. An absent vector is an empty one, and lies at the start of the message.
 RK_FN rk_const_bytes rk_flat_vector(const rk_flat* flat, rk_u32 slot, rk_u32 bytes, rk_u32 align,
                                     rk_u32* count) {
   const rk_u32 at = rk_flat_field(flat, slot, 4, 4);

@@ -50,7 +50,7 @@ class LayoutMaker {
       shapes_.push_back({});
       if (field.deprecated) continue;
       if (is_union(field.type.item()))
-        return refused(field.name, "a union cannot be written on a device");
+        return refused(union_name(field), "a union cannot be written on a device");
       RK_TRY(max, max_of(field));
       const bool list = field.type.base == Base::vector || field.type.base == Base::string;
       const bool flat =

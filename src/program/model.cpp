@@ -113,6 +113,12 @@ Result<void> check_structs(const Model& model, const SchemaSource& source) {
   return {};
 }
 
+std::string union_name(const Field& field) {
+  constexpr std::string_view suffix = "_type";
+  const bool tells = field.type.item() == Base::union_type && field.name.ends_with(suffix);
+  return field.name.substr(0, field.name.size() - (tells ? suffix.size() : 0));
+}
+
 Error refusal(const SchemaSource& source, std::string_view full_name, std::string_view reason) {
   std::string text = source.file;
   const auto line = source.lines.find(full_name);

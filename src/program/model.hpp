@@ -123,6 +123,9 @@ Result<Model> read_model(std::span<const std::byte> bfbs, const SchemaSource& so
 /// The layout of structs is as the language says, and no struct is inside itself.
 Result<void> check_structs(const Model& model, const SchemaSource& source);
 
+/// Of a union, or of the field that tells its type: what the schema calls it.
+std::string union_name(const Field& field);
+
 /// "trading.fbs:7: trading.Order.what: REASON", as far as it is known.
 Error refusal(const SchemaSource& source, std::string_view full_name, std::string_view reason);
 

@@ -170,7 +170,7 @@ class PlanMaker {
       for (const Field& field : plan_.object(index).fields) {
         if (field.deprecated) continue;
         if (is_union(field.type.item()))
-          return refused(field.name,
+          return refused(union_name(field),
                          "a union cannot be read on a device: make one method for each type, or "
                          "one optional table for each");
         if (field.type.item() != Base::object) continue;

@@ -1,20 +1,30 @@
 #include "schema/schema_text.hpp"
 
 #include <flatbuffers/idl.h>
+#include <flatbuffers/util.h>
 
 #include <regex>
+#include <sstream>
 
 namespace ringkernel::program {
 namespace {
 
-/// The parser's "FILE:3: 2: error: REASON, originally at: :2" as "FILE:3:2: REASON".
-std::string readable(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  text = text.substr(text.rfind('\n') + 1);
+// Of the language's style, which is not ours to judge.
+constexpr std::string_view style_warning = "field names should be lowercase snake_case";
+
+/// Of what the parser says, the first that matters: its "/folder/FILE:3: 2: error: REASON" as
+/// "FILE:3:2: REASON". Empty where nothing does.
+std::string first_reason(const std::string& said, const std::string& file) {
   static const std::regex shape("(.*):([0-9]+): ([0-9]+): (error|warning): (.*)");
+  std::istringstream lines(said);
   std::smatch parts;
-  if (!std::regex_match(text, parts, shape)) return text;
-  return parts[1].str() + ":" + parts[2].str() + ":" + parts[3].str() + ": " + parts[5].str();
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.find(style_warning) != std::string::npos) continue;
+    if (!std::regex_match(line, parts, shape)) return line;
+    const std::string where = parts[1] == flatbuffers::AbsolutePath(file) ? file : parts[1].str();
+    return where + ":" + parts[2].str() + ":" + parts[3].str() + ": " + parts[5].str();
+  }
+  return {};
 }
 
 std::string folder_of(const std::string& file) {
@@ -41,9 +51,9 @@ Result<std::vector<std::byte>> to_binary(const SchemaText& schema) {
   std::vector<const char*> folders{here.c_str()};
   for (const std::string& folder : schema.folders) folders.push_back(folder.c_str());
   folders.push_back(nullptr);
-  if (!parser.Parse(schema.text.c_str(), folders.data(), schema.file.c_str()) ||
-      !parser.error_.empty())
-    return refused(readable(parser.error_));
+  const bool parsed = parser.Parse(schema.text.c_str(), folders.data(), schema.file.c_str());
+  const std::string reason = first_reason(parser.error_, schema.file);
+  if (!parsed || !reason.empty()) return refused(reason);
   parser.Serialize();
   const auto* const bytes = reinterpret_cast<const std::byte*>(parser.builder_.GetBufferPointer());
   return std::vector<std::byte>(bytes, bytes + parser.builder_.GetSize());

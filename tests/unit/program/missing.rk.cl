@@ -1,0 +1,1 @@
+#include "trading.rk.h"

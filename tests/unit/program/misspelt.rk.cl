@@ -1,0 +1,3 @@
+#include "trading.rk.h"
+
+RK_ON(Book, Submitt) { return RK_OK; }

@@ -1,0 +1,84 @@
+#include "program/schema.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/program/files.hpp"
+
+namespace ringkernel::program::test {
+namespace {
+
+Schema schema_of(const std::string& name) {
+  return Schema::from_binary(binary_of(name), source_of(name)).value();
+}
+
+TEST(ProgramSchema, TellsBehavioursMethodsAndStates) {
+  const Schema schema = schema_of("trading");
+  ASSERT_EQ(schema.behaviours().size(), 1u);
+  const Behaviour& book = *schema.find_behaviour("Book");
+  EXPECT_EQ(&book, schema.find_behaviour("trading.Book"));
+  EXPECT_EQ(schema.find_behaviour("book"), nullptr);
+  EXPECT_EQ(book.id, name_id("trading.Book"));
+  ASSERT_TRUE(book.state);
+  EXPECT_EQ(book.state->name, "trading.BookState");
+  EXPECT_EQ(book.state->bytes, 16u);
+  EXPECT_EQ(book.state->version, 1u);
+  const Method& submit = *book.find_method("Submit");
+  EXPECT_EQ(&submit, book.find_method("trading.Book.Submit"));
+  EXPECT_EQ(book.find_method("Cancel"), nullptr);
+  EXPECT_EQ(submit.id, name_id("trading.Book.Submit"));
+  EXPECT_EQ(submit.request, "trading.Order");
+  EXPECT_EQ(submit.reply, "trading.Ack");
+  EXPECT_EQ(submit.reply_bytes, 80u);
+}
+
+TEST(ProgramSchema, KnowsABehaviourWithoutAState) {
+  const Schema schema = schema_of("sensor");
+  EXPECT_FALSE(schema.find_behaviour("Sensor")->state);
+  EXPECT_EQ(schema.find_behaviour("Sensor")->methods.size(), 2u);
+  EXPECT_EQ(schema.find_behaviour("Log")->state->version, 0u);
+}
+
+TEST(ProgramSchema, NumbersNamesByFnv1a) {
+  EXPECT_EQ(name_id(""), 0x811c9dc5u);
+  EXPECT_EQ(name_id("a"), 0xe40c292cu);
+  EXPECT_EQ(name_id("foobar"), 0xbf9cf968u);
+}
+
+// A text that was meant to change is to be copied from the build: tests/unit/program/made.
+TEST(ProgramSchema, MakesTheTextsThatWereRead) {
+  const std::string golden = RK_TEST_SCHEMAS "/golden/";
+  for (const std::string name : {"trading", "sensor"}) {
+    const Schema schema = schema_of(name);
+    EXPECT_EQ(schema.header_name(), name + ".rk.h");
+    EXPECT_EQ(schema.device_header(), read_file(golden + name + ".rk.h.txt"));
+    EXPECT_EQ(schema.device_dispatch(), read_file(golden + name + ".rk.h.dispatch.txt"));
+  }
+}
+
+TEST(ProgramSchema, FindsTheLinesOfTypesFieldsAndMethods) {
+  const Lines lines = find_lines(
+      "namespace a.b; // table No {}\n"
+      "/* struct No {\n} */ attribute \"table\";\n"
+      "table T (x: \"}\") {\n"
+      "  one: int = 5; two: [T]\n"
+      "    (max: 4, id: 1);\n"
+      "}\n"
+      "enum E : byte { A = 1,\n B }\n"
+      "union U { T,\n V }\n"
+      "rpc_service S {\n"
+      "  M(T): T (emits: \"p:T\");\n"
+      "}");
+  const Lines expected{{"a.b.T", 4},    {"a.b.T.one", 5}, {"a.b.T.two", 5}, {"a.b.E", 8},
+                       {"a.b.E.A", 8},  {"a.b.E.B", 9},   {"a.b.U", 10},    {"a.b.U.T", 10},
+                       {"a.b.U.V", 11}, {"a.b.S", 12},    {"a.b.S.M", 13}};
+  EXPECT_EQ(lines, expected);
+}
+
+TEST(ProgramSchema, ScansAnyText) {
+  for (const char* text :
+       {"", "table", "table T", "table T {", "/*", "\"", "namespace", "enum E {("})
+    (void)find_lines(text);
+}
+
+}  // namespace
+}  // namespace ringkernel::program::test
