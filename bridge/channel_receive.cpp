@@ -46,7 +46,6 @@ std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_
   return std::chrono::nanoseconds(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
 }
 
-
 /// How the device says that a message failed. A handler's own fault is one code, whatever its
 /// number.
 void take_fault(const rk_record_header& header, Outcome& outcome) noexcept {

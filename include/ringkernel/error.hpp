@@ -37,7 +37,7 @@ inline error_code make_error_code(Errc code) noexcept {
 struct Error {
   error_code code;
   std::string detail;
-  std::uint64_t message = 0;  ///< id of the message that ended with this error; 0 = none did
+  std::uint64_t message = 0;       ///< id of the message that ended with this error; 0 = none did
   std::uint64_t fault_detail = 0;  ///< handler_fault: what the handler said besides its code
   std::uint32_t fault_code = 0;    ///< handler_fault: the handler's own code, from 1 on
 

@@ -127,10 +127,10 @@ class Kernel {
   }
 
   /// The same with a token. Completes when the reply is there or the message has ended otherwise.
-  /// Signature: void(error_code, Reply). `content` is a Request, Bytes or a Message, borrowed until initiated.
-  /// On the native backend the initiating thread runs the op if it can, and if the message has no
-  /// timeout of its own; otherwise it may poll for up to 5 us. While ops take over 100 us most of
-  /// them are left to other threads.
+  /// Signature: void(error_code, Reply). `content` is a Request, Bytes or a Message, borrowed until
+  /// initiated. On the native backend the initiating thread runs the op if it can, and if the
+  /// message has no timeout of its own; otherwise it may poll for up to 5 us. While ops take over
+  /// 100 us most of them are left to other threads.
   template <class Content, class Token>
   auto async_call(const Content& content, const SendOptions& options, Token&& token) {
     return initiate<Reply>(
@@ -172,8 +172,7 @@ class Kernel {
     return state;
   }
   template <class State>
-    requires std::is_trivially_copyable_v<State>
-  Result<void> write_state(const State& state) {
+  requires std::is_trivially_copyable_v<State> Result<void> write_state(const State& state) {
     return write_state(std::as_bytes(std::span(&state, 1)));
   }
 

@@ -3,7 +3,7 @@
 ///     flatbuffers::FlatBufferBuilder builder;
 ///     builder.Finish(trading::CreateOrder(builder, 77, 12.5f, 9));
 ///     auto ack = book.call<trading::Ack>("Submit", ringkernel::typed<trading::Order>(builder));
-///     std::cout << (*ack)->orders();
+///     total += (*ack)->orders();
 ///
 /// With `flatc --gen-name-strings` the types are compared with the method's by name.
 ///

@@ -13,17 +13,20 @@
 #include "ringkernel/limits.hpp"
 
 namespace ringkernel::program {
+
+/// A program that is part of the library.
+struct Definition::BuiltIn {
+  std::string_view name;
+  std::uint32_t id;
+};
+constexpr Definition::BuiltIn Definition::core{"core", RK_PROGRAM_CORE};
+constexpr Definition::BuiltIn Definition::echo{"echo", RK_PROGRAM_ECHO};
+
 namespace {
 
 constexpr std::size_t name_length_max = 64;
 constexpr std::size_t source_bytes_max = 1024 * 1024;
 constexpr std::uint32_t state_bytes_max = 1u << 30;
-
-struct BuiltIn {
-  std::string_view name;
-  std::uint32_t id;
-};
-constexpr BuiltIn ours[] = {{"core", RK_PROGRAM_CORE}, {"echo", RK_PROGRAM_ECHO}};
 
 /// How messages reach the handler of a program without a schema.
 constexpr std::string_view dispatch_of_bytes =
@@ -106,17 +109,28 @@ std::string names_of(const Behaviour& behaviour) {
 }
 
 bool Definition::is_built_in(std::string_view name) noexcept {
-  return std::ranges::find(ours, name, &BuiltIn::name) != std::end(ours);
+  return name == core.name || name == echo.name;
+}
+
+std::shared_ptr<const Definition> Definition::make_built_in(const BuiltIn& ours) {
+  std::shared_ptr<Definition> definition(new Definition);
+  definition->name_ = ours.name;
+  definition->built_in_ = ours.id;
+  definition->device_text_ = text_of_built_in(ours.name);
+  return definition;
 }
 
 std::shared_ptr<const Definition> Definition::built_in(std::string_view name) {
-  const auto* const found = std::ranges::find(ours, name, &BuiltIn::name);
-  if (found == std::end(ours)) return nullptr;
-  std::shared_ptr<Definition> definition(new Definition);
-  definition->name_ = name;
-  definition->built_in_ = found->id;
-  definition->device_text_ = text_of_built_in(name);
-  return definition;
+  // Each is made once: its text has half a megabyte.
+  if (name == core.name) {
+    static const auto made = make_built_in(core);
+    return made;
+  }
+  if (name == echo.name) {
+    static const auto made = make_built_in(echo);
+    return made;
+  }
+  return nullptr;
 }
 
 Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc) {

@@ -21,7 +21,7 @@ namespace ringkernel::program {
 
 class Definition {
  public:
-  /// Reads the files, checks the schema, and puts the texts together.
+  /// Reads the files, checks the schema, and composes the texts.
   [[nodiscard]] static Result<std::shared_ptr<const Definition>> of(const ProgramDesc& desc);
   /// One of ours, `core` and `echo`; nullptr if there is none of that name.
   [[nodiscard]] static std::shared_ptr<const Definition> built_in(std::string_view name);
@@ -41,7 +41,12 @@ class Definition {
   [[nodiscard]] ProgramInfo info() const;
 
  private:
+  struct BuiltIn;
+  static const BuiltIn core;
+  static const BuiltIn echo;
+
   Definition() = default;
+  static std::shared_ptr<const Definition> make_built_in(const BuiltIn& ours);
 
   std::string name_;
   std::uint32_t built_in_ = RK_PROGRAM_OF_SOURCES;

@@ -251,7 +251,8 @@ Result<Model> read_model(std::span<const std::byte> bfbs, const SchemaSource& so
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(aligned.data());
   flatbuffers::Verifier verifier(bytes, aligned.size());
   if (aligned.size() < 8 || !reflection::VerifySchemaBuffer(verifier))
-    return refusal(source, "", "these bytes are no binary schema, which `flatc -b --schema` makes of its text");
+    return refusal(source, "",
+                   "these bytes are no binary schema, which `flatc -b --schema` makes of its text");
   return Reader(*reflection::GetSchema(bytes), source).read();
 }
 

@@ -63,10 +63,11 @@ Result<Reply> Kernel::call(std::string_view name, Bytes request, const SendOptio
   return call(Message{found, request}, options);
 }
 
-Result<Method> Kernel::method(std::string_view name) const { return method(name, nullptr, nullptr); }
+Result<Method> Kernel::method(std::string_view name) const {
+  return method(name, nullptr, nullptr);
+}
 
-Result<Method> Kernel::method(std::string_view name, const char* request,
-                              const char* reply) const {
+Result<Method> Kernel::method(std::string_view name, const char* request, const char* reply) const {
   if (!usable(state_)) return refusal(state_);
   return or_no_memory([&] { return state_->method(name, request, reply); });
 }

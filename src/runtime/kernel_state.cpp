@@ -126,8 +126,8 @@ Result<Method> KernelState::method(std::string_view name, const char* request,
   const program::Method* const found = behaviour_->find_method(name);
   if (found == nullptr)
     return noted(Error(Errc::unknown_method, behaviour_->full_name + " has no method '" +
-                                                 std::string(name) + "'; it has: " +
-                                                 program::names_of(*behaviour_)));
+                                                 std::string(name) +
+                                                 "'; it has: " + program::names_of(*behaviour_)));
   const auto differs = [](const char* given, const std::string& wanted) {
     return given != nullptr && given != wanted;
   };

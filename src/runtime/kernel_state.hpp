@@ -32,9 +32,9 @@
 
 namespace ringkernel::detail {
 
-/// What a message is made of, borrowed: an op with operands, plain bytes, or a method's request. Two
-/// words, passed by value in registers: in memory, what is stored as words and loaded as a vector
-/// waits for the stores before it, and those of a record take their time.
+/// What a message is made of, borrowed: an op with operands, plain bytes, or a method's request.
+/// Two words, passed by value in registers: in memory, what is stored as words and loaded as a
+/// vector waits for the stores before it, and those of a record take their time.
 class ContentView {
  public:
   ContentView(const Request& op) : data_(&op), size_(of_request) {}            // NOLINT: a view

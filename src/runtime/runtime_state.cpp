@@ -223,69 +223,6 @@ std::vector<std::string> RuntimeState::ids() const {
   return ids;
 }
 
-Result<DefinitionPointer> RuntimeState::definition(const std::string& name) const {
-  if (const auto found = added_.find(name); found != added_.end()) return found->second;
-  if (DefinitionPointer ours = program::Definition::built_in(name)) return ours;
-  std::string names = "core, echo";
-  for (const auto& [added, definition] : added_) names += ", " + added;
-  return Error(Errc::program_not_found, "'" + name + "'; there are: " + names);
-}
-
-Result<Program*> RuntimeState::program(const std::string& name) {
-  const std::lock_guard lock(programs_mutex_);
-  if (!memory_) return Error(Errc::runtime_closed, "program '" + name + "'");
-  const auto found = programs_.find(name);
-  if (found != programs_.end()) {
-    if (!found->second->executor().stopped()) return found->second.get();
-    return Error(Errc::execution_timeout,
-                 "the slices of program '" + name + "' have not returned; restart it once more");
-  }
-  RK_TRY(wanted, definition(name));
-  return open_program(wanted);
-}
-
-Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
-  const std::lock_guard lock(programs_mutex_);
-  RK_TRY(found, definition(std::string(name)));
-  return found->info();
-}
-
-Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
-  const std::lock_guard lock(programs_mutex_);
-  if (!memory_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
-  if (program::Definition::is_built_in(desc.name) || added_.contains(desc.name))
-    return Error(Errc::invalid_argument, "there is a program '" + desc.name + "' already");
-  RK_TRY(definition, program::Definition::of(desc));
-  ProgramInfo info = definition->info();
-  const auto place = added_.emplace(desc.name, definition).first;
-  ScopeGuard leaving([&]() noexcept { added_.erase(place); });
-  RK_TRY_VOID(open_program(definition));
-  leaving.dismiss();
-  return info;
-}
-
-Result<Program*> RuntimeState::open_program(const DefinitionPointer& definition) {
-  if (programs_.size() == programs_max)
-    return Error(Errc::limit_exceeded,
-                 "a runtime has at most " + std::to_string(programs_max) + " programs");
-  const ProgramOptions program_options{.limits = {.kernel_capacity = options_.kernels_per_program,
-                                                  .work_groups = opened_.work_groups,
-                                                  .drain_records_max = options_.drain_records_max},
-                                       .park_after = options_.park_after,
-                                       .spin_for = options_.spin_for,
-                                       .slice_for = options_.slice_for,
-                                       .polls_per_ms = opened_.polls_per_ms,
-                                       .slices_have_clock = opened_.slices_have_clock != 0,
-                                       .trace = trace()};
-  const auto place = programs_.emplace(definition->name(), nullptr).first;  // nobody sees it without the lock
-  ScopeGuard leaving([&]() noexcept { programs_.erase(place); });
-  RK_TRY(opened, Program::open(*memory_, *arena_, definition, program_options));
-  bridge_.add(opened->executor());  // nothing throws behind it
-  leaving.dismiss();
-  place->second = std::move(opened);
-  return place->second.get();
-}
-
 void RuntimeState::forget(const KernelState& kernel) noexcept {
   std::shared_ptr<KernelState> last;  // goes after the lock
   const std::lock_guard lock(registry_mutex_);
@@ -432,29 +369,6 @@ Result<void> RuntimeState::terminate_all(std::shared_ptr<KernelState> first,
     first = std::move(next);
   }
   return result;
-}
-
-Result<void> RuntimeState::end_program(std::string_view name) {
-  std::unique_lock lock(programs_mutex_);
-  const auto found = programs_.find(name);
-  if (found == programs_.end()) return {};
-  bridge::Executor& executor = found->second->executor();
-  // Another error is that of a slice which has ended: only one that has not may touch the arena.
-  Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));
-  if (!stopped &&
-      (stopped.error() == Errc::execution_timeout || stopped.error() == Errc::allocation_failure))
-    return stopped;
-  bridge_.remove(executor);
-  found->second->add_to(ended_programs_);
-  programs_.erase(found);
-  lock.unlock();
-  const std::lock_guard registry_lock(registry_mutex_);
-  std::erase_if(kept_, [&](const auto& kernel) {
-    if (kernel->program_name() != name) return false;
-    kernel->give_back();
-    return true;
-  });
-  return {};
 }
 
 Result<void> RuntimeState::shutdown() noexcept {

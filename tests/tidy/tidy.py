@@ -36,7 +36,7 @@ LAYERS = {
     "foundation": {"protocol"},
     "ops": {"foundation", "protocol"},
     "message": {"ops", "foundation", "protocol"},
-    "program": {"foundation", "protocol", "kernels"},
+    "program": {"foundation", "protocol", "kernels", "backend"},
     "schema": {"program", "foundation", "protocol"},
     "ring": {"foundation", "protocol"},
     "backend": {"backend/native", "backend/opencl", "foundation", "protocol"},
@@ -46,7 +46,7 @@ LAYERS = {
     "bridge": {"ring", "backend", "foundation", "protocol"},
     "telemetry": {"foundation", "protocol"},
     "http": {"telemetry", "foundation", "protocol"},
-    "runtime": {"http", "telemetry", "bridge", "message", "ops", "ring", "backend",
+    "runtime": {"program", "http", "telemetry", "bridge", "message", "ops", "ring", "backend",
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
@@ -57,6 +57,7 @@ PUBLIC_HEADERS = {
                    "message_buffer.hpp"},
     "ops": {"op.hpp"},
     "message": {"message.hpp", "ops.hpp"},
+    "program": {"program.hpp"},
     "backend": {"backend_abi.h"},
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
@@ -65,7 +66,8 @@ PUBLIC_HEADERS = {
 
 # Headers of others -> the library files that may include them. Users may include any.
 FOREIGN = [
-    (r"flatbuffers/|.*_generated\.h", ("src/message/", "src/program/", "src/schema/")),
+    (r"flatbuffers/|.*_generated\.h", ("src/message/", "src/program/", "src/schema/",
+                                           "include/ringkernel/typed.hpp")),
     (r"CL/", ("src/backend/opencl/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
     (r"boost/beast", ("src/http/",)),

@@ -26,9 +26,9 @@ typedef struct rk_record_header {
   rk_u16 flags;          /* request: RK_RECORD_TIMED or 0; reply: 0 */
   rk_u64 correlation_id; /* the host's; the device copies it into the reply unread */
   rk_u32 payload_bytes;  /* bytes of the payload that follows the header */
-  rk_u32 selector;       /* request: what is asked for, as the program understands it. core: where its
-                            rk_command begins, from payload start; a multiple of 8; 0 = none.
-                            Programs with a schema: the id of a method. Reply: the request's */
+  rk_u32 selector;       /* request: what is asked for, as the program understands it. core: where
+                            its rk_command begins, from payload start; a multiple of 8; 0 = none.
+                            With a schema: the id of a method. reply: the request's */
   rk_u32 prefix_offset;  /* request: first bytes of the reply, from payload start */
   rk_u32 prefix_bytes;   /* request: how many of them the device copies */
   rk_u32 reply_bytes;    /* request: payload bytes of the reply, prefix included */

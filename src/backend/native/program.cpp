@@ -20,9 +20,11 @@ namespace {
 #define RK_NATIVE_NAME_(program, level) rk_native_##program##_##level
 #define RK_NATIVE_NAME(program, level) RK_NATIVE_NAME_(program, level)
 
-extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM, RK_NATIVE_LEVEL)(
-    rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset, rk_u32 slice, rk_u32 group,
-    rk_u8* workspace, rk_u8* local, [[maybe_unused]] rk_u32 (*handler)(rk_message*)) {
+extern "C" void RK_NATIVE_NAME(RK_NATIVE_PROGRAM,
+                               RK_NATIVE_LEVEL)(rk_u8* arena, rk_u64 arena_bytes,
+                                                rk_u64 executor_offset, rk_u32 slice, rk_u32 group,
+                                                rk_u8* workspace, rk_u8* local,
+                                                [[maybe_unused]] rk_u32 (*handler)(rk_message*)) {
   auto* const place = new (local) rk_slice;
 #if defined(RK_HOSTED)
   place->handler = handler;

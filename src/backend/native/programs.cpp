@@ -8,11 +8,10 @@
 
 namespace ringkernel::native {
 
-#define RK_DECLARE(program, level)                                                    \
-  extern "C" void rk_native_##program##_##level(rk_u8* arena, rk_u64 arena_bytes,     \
-                                                rk_u64 executor_offset, rk_u32 slice, \
-                                                rk_u32 group, rk_u8* workspace, rk_u8* local, \
-                                                rk_u32 (*handler)(rk_message*));
+#define RK_DECLARE(program, level)                                                          \
+  extern "C" void rk_native_##program##_##level(                                            \
+      rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset, rk_u32 slice, rk_u32 group, \
+      rk_u8* workspace, rk_u8* local, rk_u32 (*handler)(rk_message*));
 
 #if defined(RK_NATIVE_X86_LEVELS)
 #define RK_PROGRAM(program) \
@@ -35,9 +34,9 @@ struct Program {
 };
 
 #if defined(RK_NATIVE_X86_LEVELS)
-#define RK_PROGRAM(program)                                                           \
-  {                                                                                   \
-    { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 }     \
+#define RK_PROGRAM(program)                                                       \
+  {                                                                               \
+    { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 } \
   }
 constexpr const char* level_names[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
 
@@ -67,9 +66,9 @@ int level_index() noexcept {
   return index;
 }
 #else
-#define RK_PROGRAM(program)                                                           \
-  {                                                                                   \
-    { rk_native_##program##_0, nullptr, nullptr }                                     \
+#define RK_PROGRAM(program)                       \
+  {                                               \
+    { rk_native_##program##_0, nullptr, nullptr } \
   }
 constexpr const char* level_names[] = {"portable"};
 

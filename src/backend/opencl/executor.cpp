@@ -23,8 +23,7 @@ Result<void> set_argument(cl_kernel kernel, cl_uint index, Value value) {
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> Executor::create(Device& device,
-                                                   const rk_program_source& program,
+Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_program_source& program,
                                                    uint64_t executor_offset, uint32_t work_groups) {
   if (work_groups == 0 || work_groups > device.work_groups())
     return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +

@@ -28,8 +28,7 @@ class Executor final : private Residency::Member {
  public:
   /// Builds the program and runs one slice on zeroed memory, where it has nothing to do, because
   /// some drivers compile at the first launch: slices on the arena start at once.
-  static Result<std::unique_ptr<Executor>> create(Device& device,
-                                                  const rk_program_source& program,
+  static Result<std::unique_ptr<Executor>> create(Device& device, const rk_program_source& program,
                                                   uint64_t executor_offset, uint32_t work_groups);
   ~Executor();
   Executor(const Executor&) = delete;

@@ -93,7 +93,7 @@ void with_kernel(World& world) {
   start_anew(world);
   must(launch_c());
   must(ringkernel_kernel_activate(c.kernel));
-  const ringkernel_kernel_options options{sizeof options, 0, 0, 0, 0, "echo"};
+  const ringkernel_kernel_options options{sizeof options, 0, 0, 0, 0, "echo", nullptr};
   must(ringkernel_kernel_launch(c.runtime, "echo", &options, &c.echo));
   must(ringkernel_kernel_activate(c.echo));
   must(add_c());

@@ -1,0 +1,190 @@
+// Programs of one's own from C: adding them, their methods and states, and nonsense.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "ringkernel/ringkernel.h"
+
+namespace ringkernel::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+constexpr const char* counter = R"(
+RK_ON_BYTES {
+  RK_GLOBAL rk_u64* count = (RK_GLOBAL rk_u64*)state;
+  if (rk_request_length(self) == 0) return rk_fault(self, 9, *count);
+  *count += rk_request_length(self);
+  *(RK_GLOBAL rk_u64*)rk_reply_bytes(self) = *count;
+  rk_reply_length(self, 8);
+  return RK_OK;
+}
+)";
+
+constexpr const char* shop = R"(
+#include "shop.rk.h"
+RK_ON(Till, Buy) {
+  state->purchases += 1;
+  reply->purchases = state->purchases;
+  return RK_OK;
+}
+RK_ON(Till, Total) { return rk_fault(self, 4, state->purchases); }
+RK_ON(Shelf, Put) { return RK_OK; }
+)";
+
+class ProgramsCapi : public ::testing::Test {
+ protected:
+  ProgramsCapi() {
+    ringkernel_runtime_options options{};
+    options.struct_size = sizeof options;
+    options.backend = "native";
+    EXPECT_EQ(ringkernel_runtime_open(&options, &runtime_), RINGKERNEL_OK) << error();
+  }
+  ~ProgramsCapi() override { (void)ringkernel_runtime_close(runtime_); }
+  ProgramsCapi(const ProgramsCapi&) = delete;
+  ProgramsCapi& operator=(const ProgramsCapi&) = delete;
+
+  static std::string error() {
+    const char* const text = ringkernel_last_error();
+    return text == nullptr ? "none" : text;
+  }
+  static ringkernel_program counter_program() {
+    ringkernel_program program{};
+    program.struct_size = sizeof program;
+    program.name = "counter";
+    program.source_name = "counter.rk.cl";
+    program.source = counter;
+    program.state_bytes = 8;
+    program.reply_bytes = 8;
+    return program;
+  }
+  ringkernel_kernel* launch(const char* program, const char* behaviour) {
+    ringkernel_kernel_options options{};
+    options.struct_size = sizeof options;
+    options.program = program;
+    options.behaviour = behaviour;
+    ringkernel_kernel* kernel = nullptr;
+    EXPECT_EQ(ringkernel_kernel_launch(runtime_, "kernel", &options, &kernel), RINGKERNEL_OK)
+        << error();
+    EXPECT_EQ(ringkernel_kernel_activate(kernel), RINGKERNEL_OK) << error();
+    return kernel;
+  }
+
+  ringkernel_runtime* runtime_ = nullptr;
+};
+
+TEST_F(ProgramsCapi, BytesGoInAndOut) {
+  const ringkernel_program program = counter_program();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("counter", nullptr);
+  std::array<char, 3> text{};
+  std::uint64_t count = 0;
+  const ringkernel_bytes message{text.data(), text.size()};
+  ringkernel_bytes reply{&count, sizeof count};
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    ASSERT_EQ(ringkernel_call_bytes(kernel, &message, second_ns, &reply), RINGKERNEL_OK) << error();
+    EXPECT_EQ(count, 3 * i);
+  }
+  reply.data_bytes = 4;
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &message, second_ns, &reply),
+            RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(reply.data_bytes, 8u);
+  const ringkernel_bytes nothing{nullptr, 0};
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &nothing, second_ns, &reply), RINGKERNEL_E_handler_fault);
+  std::uint64_t detail = 0;
+  EXPECT_EQ(ringkernel_last_fault(&detail), 9u);
+  EXPECT_EQ(detail, 15u) << "the refused message changed the state";
+  EXPECT_EQ(ringkernel_kernel_activate(kernel), RINGKERNEL_E_invalid_state);
+  EXPECT_EQ(ringkernel_last_fault(nullptr), 0u);
+}
+
+TEST_F(ProgramsCapi, AStateIsReadAndWritten) {
+  const ringkernel_program program = counter_program();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("counter", nullptr);
+  std::uint64_t count = 1000;
+  const ringkernel_bytes state{&count, sizeof count};
+  EXPECT_EQ(ringkernel_kernel_write_state(kernel, &state), RINGKERNEL_E_invalid_state);
+  ASSERT_EQ(ringkernel_kernel_deactivate(kernel), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_kernel_write_state(kernel, &state), RINGKERNEL_OK) << error();
+  count = 0;
+  ASSERT_EQ(ringkernel_kernel_read_state(kernel, &state), RINGKERNEL_OK) << error();
+  EXPECT_EQ(count, 1000u);
+  const ringkernel_bytes half{&count, 4};
+  EXPECT_EQ(ringkernel_kernel_read_state(kernel, &half), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_kernel_read_state(kernel, nullptr), RINGKERNEL_E_invalid_argument);
+}
+
+TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
+  std::ifstream file(RK_SHOP_BINARY, std::ios::binary);
+  const std::string schema{std::istreambuf_iterator<char>(file), {}};
+  ringkernel_program program = counter_program();
+  program.name = "shop";
+  program.source_name = "shop.rk.cl";
+  program.source = shop;
+  program.state_bytes = program.reply_bytes = 0;
+  program.schema_name = "shop.fbs";
+  program.schema = schema.data();
+  program.schema_bytes = schema.size();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("shop", "Till");
+  ringkernel_method buy{}, total{}, none{};
+  ASSERT_EQ(ringkernel_kernel_method(kernel, "Buy", &buy), RINGKERNEL_OK) << error();
+  ASSERT_EQ(ringkernel_kernel_method(kernel, "shop.Till.Total", &total), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_kernel_method(kernel, "Sell", &none), RINGKERNEL_E_unknown_method);
+  EXPECT_THAT(error(), HasSubstr("Buy, Total"));
+  // The smallest table: a root, an empty vtable, a table without fields.
+  std::array<std::uint8_t, 12> empty{8, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0, 0};
+  const ringkernel_bytes request{empty.data(), empty.size()};
+  std::string room(buy.reply_bytes, ' ');
+  ringkernel_bytes reply{room.data(), room.size()};
+  ASSERT_EQ(ringkernel_call_method(kernel, &buy, &request, second_ns, &reply), RINGKERNEL_OK)
+      << error();
+  EXPECT_EQ(reply.data_bytes, buy.reply_bytes);
+  ASSERT_EQ(ringkernel_send_method(kernel, &buy, &request, second_ns, nullptr), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_receive_bytes(kernel, 10 * second_ns, &reply, nullptr), RINGKERNEL_OK);
+  std::uint64_t detail = 0;
+  reply.data_bytes = room.size();
+  EXPECT_EQ(ringkernel_call_method(kernel, &total, &request, second_ns, &reply),
+            RINGKERNEL_E_handler_fault)
+      << error();
+  EXPECT_EQ(ringkernel_last_fault(&detail), 4u);
+  EXPECT_EQ(detail, 2u);
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &request, second_ns, &reply),
+            RINGKERNEL_E_unsupported_operation);
+}
+
+TEST_F(ProgramsCapi, RefusesNullAndNonsense) {
+  EXPECT_EQ(ringkernel_program_add(runtime_, nullptr), RINGKERNEL_E_invalid_argument);
+  ringkernel_program program = counter_program();
+  EXPECT_EQ(ringkernel_program_add(nullptr, &program), RINGKERNEL_E_invalid_argument);
+  program.name = nullptr;
+  EXPECT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_E_invalid_argument);
+  program = counter_program();
+  program.source_name = nullptr;
+  EXPECT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_E_invalid_argument);
+  program = counter_program();
+  program.source = "this is no C";
+  EXPECT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_E_build_failed);
+  EXPECT_THAT(error(), HasSubstr("counter.rk.cl:1"));
+  program = counter_program();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("counter", nullptr);
+  ringkernel_method method{};
+  EXPECT_EQ(ringkernel_kernel_method(kernel, nullptr, &method), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_kernel_method(kernel, "Buy", nullptr), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_kernel_method(kernel, "Buy", &method), RINGKERNEL_E_unsupported_operation);
+  EXPECT_EQ(ringkernel_call_method(kernel, nullptr, nullptr, 0, nullptr),
+            RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_send_method(kernel, &method, nullptr, 0, nullptr),
+            RINGKERNEL_E_invalid_argument);
+}
+
+}  // namespace
+}  // namespace ringkernel::test
