@@ -1,5 +1,4 @@
-#include <cctype>
-
+#include "program/model.hpp"
 #include "program/schema.hpp"
 
 namespace ringkernel::program {
@@ -22,9 +21,7 @@ class Tokens {
   [[nodiscard]] std::uint32_t line() const { return line_; }
 
  private:
-  static bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
-  }
+  static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
 
   void skip() {
     for (;;) {
@@ -36,7 +33,8 @@ class Tokens {
       } else if (left_.substr(0, 1) == "\"") {
         const std::size_t end = left_.find('"', 1);
         take(end == std::string_view::npos ? end : end + 1);
-      } else if (!left_.empty() && std::isspace(static_cast<unsigned char>(left_[0]))) {
+      } else if (!left_.empty() &&
+                 std::string_view(" \t\r\n").find(left_[0]) != std::string_view::npos) {
         take(1);
       } else {
         return;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sensor.rk.h"
+#include "support/stress.hpp"
 #include "trading.rk.h"
 #include "unit/program/device_message.hpp"
 #include "unit/program/samples.hpp"
@@ -9,8 +10,8 @@
 namespace ringkernel::program::test {
 namespace {
 
-constexpr int mutants = 60'000;  // of each schema
-constexpr int depth_max = 4;     // tables inside tables that are looked at
+const int mutants = static_cast<int>(ringkernel::test::scaled(60'000, 5'000));  // of each schema
+constexpr int depth_max = 4;  // tables inside tables that are looked at
 
 /// All values that were read, one behind the other.
 class Seen {
