@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <cctype>
-
 #include "program/emission.hpp"
 
 namespace ringkernel::program {
@@ -78,7 +74,7 @@ Result<std::string> header_text(const Plan& plan, std::string_view header_name) 
 
   std::string guard = "RK_SCHEMA_" + std::string(header_name);
   for (char& c : guard)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    if (!is_letter(c) && !is_digit(c)) c = '_';
   Text text;
   text.line("/// ", header_name, ": what handlers read and write, made from ",
             quoted(plan.source.file), ". Not to be edited.");

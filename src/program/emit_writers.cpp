@@ -47,7 +47,7 @@ class WriterText {
       for (const WrittenField& field : layout_.fields)
         if (field.presence == Presence::always && member.offset == layout_.table + field.place)
           text.documentation(from(field), "  ");
-      const std::string array = member.count ? "[" + std::to_string(member.count) + "]" : "";
+      const std::string array = member.count != 0 ? "[" + std::to_string(member.count) + "]" : "";
       text.line("  ", member.type, " ", member.name, array, ";");
     }
     text.line("} __attribute__((aligned(", layout_.align, "))) ", name_, "Out;");

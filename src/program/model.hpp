@@ -40,6 +40,12 @@ enum class Base : std::uint8_t {
 };
 inline constexpr std::size_t base_count = 18;
 
+/// Of ASCII, whatever the process's locale: names go into C.
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// Whether a value of the type is a number: enums and booleans are.
 constexpr bool is_number(Base base) { return base > Base::union_type && base <= Base::f64; }
 constexpr bool is_union(Base base) { return base == Base::union_type || base == Base::union_value; }

@@ -1,6 +1,5 @@
 #include <flatbuffers/reflection_generated.h>
 
-#include <cctype>
 #include <limits>
 #include <set>
 
@@ -17,12 +16,9 @@ using Tables = flatbuffers::Vector<Offset<T>>;
 std::string text_of(const String* string) { return string ? string->str() : std::string(); }
 
 bool is_identifier(std::string_view name) {
-  const auto letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-  };
-  if (name.empty() || !letter(name.front())) return false;
+  if (name.empty() || !is_letter(name.front())) return false;
   for (const char c : name)
-    if (!letter(c) && (c < '0' || c > '9')) return false;
+    if (!is_letter(c) && !is_digit(c)) return false;
   return true;
 }
 

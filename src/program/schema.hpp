@@ -95,4 +95,10 @@ class Schema {
   std::string dispatch_;
 };
 
+/// What compilers tell badly, said well, for a build that failed: handlers in the source called
+/// `file` for methods that there are not, and methods without a handler in it. A line for each:
+/// "book.rk.cl:32: Book has no method Sumbit; it has Submit".
+std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
+                                               std::string_view source, const std::string& file);
+
 }  // namespace ringkernel::program

@@ -80,5 +80,27 @@ TEST(ProgramSchema, ScansAnyText) {
     (void)find_lines(text);
 }
 
+TEST(ProgramSchema, FindsWhatIsWrongWithTheHandlers) {
+  const Schema schema = schema_of("sensor");
+  const std::string source =
+      "// RK_ON(Log, No)\n"
+      "RK_ON(Sensor, Take) { return RK_OK; }\n"
+      "RK_ON(Sensor, Take) {}\n"
+      "RK_ON(Log,\n      Tke) {}\n"
+      "RK_ON(Sensr, Ping) {}\n"
+      "RK_ON(";
+  const std::vector<std::string> expected{
+      "a.rk.cl:3: a second RK_ON(Sensor, Take)",
+      "a.rk.cl:5: Log has no method Tke; it has Take",
+      "a.rk.cl:6: there is no behaviour Sensr; there is Log, Sensor",
+      "sensor.fbs:87: no RK_ON(Log, Take) in a.rk.cl",
+      "sensor.fbs:83: no RK_ON(Sensor, Ping) in a.rk.cl",
+  };
+  EXPECT_EQ(find_handler_mistakes(schema, source_of("sensor"), source, "a.rk.cl"), expected);
+  EXPECT_TRUE(find_handler_mistakes(schema, source_of("sensor"),
+                                    read_file(RK_TEST_SCHEMAS "/probe.rk.cl"), "probe.rk.cl")
+                  .empty());
+}
+
 }  // namespace
 }  // namespace ringkernel::program::test

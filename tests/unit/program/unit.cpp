@@ -1,1 +1,1 @@
-#include "program/unit.h"
+#include "unit/program/unit.h"

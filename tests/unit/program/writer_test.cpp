@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "program/schema.hpp"
+#include "support/stress.hpp"
 #include "unit/program/device_message.hpp"
 #include "unit/program/samples.hpp"
 
@@ -15,7 +16,7 @@ rk_u32 sensor_cpp(rk_message*);
 namespace ringkernel::program::test {
 namespace {
 
-constexpr int rounds = 2000;
+const int rounds = static_cast<int>(ringkernel::test::scaled(2000, 200));
 
 struct Outcome {
   rk_u32 fault;

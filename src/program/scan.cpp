@@ -1,5 +1,7 @@
-#include <cctype>
+#include <algorithm>
+#include <set>
 
+#include "program/model.hpp"
 #include "program/schema.hpp"
 
 namespace ringkernel::program {
@@ -22,9 +24,7 @@ class Tokens {
   [[nodiscard]] std::uint32_t line() const { return line_; }
 
  private:
-  static bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
-  }
+  static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
 
   void skip() {
     for (;;) {
@@ -36,7 +36,8 @@ class Tokens {
       } else if (left_.substr(0, 1) == "\"") {
         const std::size_t end = left_.find('"', 1);
         take(end == std::string_view::npos ? end : end + 1);
-      } else if (!left_.empty() && std::isspace(static_cast<unsigned char>(left_[0]))) {
+      } else if (!left_.empty() &&
+                 std::string_view(" \t\r\n").find(left_[0]) != std::string_view::npos) {
         take(1);
       } else {
         return;
@@ -73,7 +74,56 @@ void find_members(Tokens& tokens, const std::string& type, Lines& lines) {
   }
 }
 
+template <class T>
+std::string names_of(const std::vector<T>& all) {
+  std::string text;
+  for (const T& one : all) (text += text.empty() ? "" : ", ") += one.name;
+  return text;
+}
+
+/// What is wrong with a handler; empty where nothing is.
+std::string mistake_of(const Schema& schema, const std::string& behaviour,
+                       const std::string& method) {
+  const std::vector<Behaviour>& all = schema.behaviours();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Behaviour& one) { return one.name == behaviour; });
+  if (found == all.end())
+    return "there is no behaviour " + behaviour + "; there is " + names_of(all);
+  for (const Method& one : found->methods)
+    if (one.name == method) return {};
+  return behaviour + " has no method " + method + "; it has " + names_of(found->methods);
+}
+
 }  // namespace
+
+std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
+                                               std::string_view source, const std::string& file) {
+  std::vector<std::string> mistakes;
+  std::set<std::string> handlers;
+  Tokens tokens(source);
+  for (std::string_view token; !(token = tokens.next()).empty();) {
+    if (token != "RK_ON" || tokens.next() != "(") continue;
+    const std::string behaviour(tokens.next());
+    const bool comma = tokens.next() == ",";
+    const std::string method(tokens.next());
+    if (!comma) continue;
+    std::string mistake = mistake_of(schema, behaviour, method);
+    if (!handlers.insert(behaviour + ", " + method).second)
+      mistake = "a second RK_ON(" + behaviour + ", " + method + ")";
+    if (!mistake.empty())
+      mistakes.push_back(file + ":" + std::to_string(tokens.line()) + ": " + mistake);
+  }
+  for (const Behaviour& behaviour : schema.behaviours())
+    for (const Method& method : behaviour.methods) {
+      const std::string handler = behaviour.name + ", " + method.name;
+      const auto line = from.lines.find(method.full_name);
+      const std::string place =
+          from.file + (line == from.lines.end() ? "" : ":" + std::to_string(line->second));
+      if (handlers.count(handler) == 0)
+        mistakes.push_back(place + ": no RK_ON(" + handler + ") in " + file);
+    }
+  return mistakes;
+}
 
 Lines find_lines(std::string_view schema) {
   Lines lines;
