@@ -68,10 +68,14 @@ class Ringkernel(ConanFile):
         documents = os.path.join(self.package_folder, "share", "doc", "ringkernel")
         copy(self, "*", documents, os.path.join(self.package_folder, "licenses"))
         rmdir(self, os.path.join(self.package_folder, "share", "doc"))
+        modules = os.path.join(self.package_folder, "lib", "cmake", "ringkernel")
+        copy(self, "*program.cmake", modules, os.path.join(self.package_folder, "cmake"))
         for folder in ("cmake", "pkgconfig"):  # which Conan makes of package_info
             rmdir(self, os.path.join(self.package_folder, "lib", folder))
 
     def package_info(self):
+        self.cpp_info.set_property("cmake_build_modules",
+                                   [os.path.join("cmake", "program.cmake")])
         for_cpp = self.cpp_info.components["cpp"]
         for_cpp.libs = ["ringkernel_cpp"]
         for_cpp.requires = ["boost::headers" for _ in self.conans_boost()]

@@ -44,6 +44,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ringkernel-config-version
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ringkernel-config.cmake
               ${PROJECT_BINARY_DIR}/ringkernel-config-version.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/program.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/embed_program.cmake
         DESTINATION ${package_dir})
 
 # From the folder of the .pc files back to the prefix, so that the tree may be moved.

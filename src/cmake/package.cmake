@@ -43,6 +43,8 @@ rk_deb(dev NAME libringkernel-dev SECTION libdevel
 pkg-config.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libringkernel${soversion} (= ${PROJECT_VERSION}), \
 libboost1.81-dev | libboost-dev (>= 1.81)")
+# For programs with a schema (program.cmake).
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "flatbuffers-compiler, libflatbuffers-dev")
 
 rk_deb(tools NAME ringkernel-tools SECTION utils
   SUMMARY "persistent ring-kernel actor runtime on OpenCL - tools"

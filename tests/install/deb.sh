@@ -34,10 +34,11 @@ inside sh -ec 'apt-get -q update; apt-get -q -y --no-install-recommends install 
 inside rkinfo
 inside rkstat --help >"$work/log"
 
-inside apt-get -q -y --no-install-recommends install g++ cmake make pkg-config >"$work/log" 2>&1
+inside apt-get -q -y --no-install-recommends install g++ cmake make pkg-config \
+  flatbuffers-compiler libflatbuffers-dev >"$work/log" 2>&1
 echo "== find_package"
 inside sh -ec 'cmake -S /try/consumer -B /try/build >/try/log; cmake --build /try/build
-  /try/build/consumer; /try/build/c_consumer'
+  /try/build/consumer; /try/build/c_consumer; /try/build/program_consumer'
 echo "== pkg-config"
 inside sh -ec 'cd /try/consumer
   c++ -std=c++20 main.cpp -o /try/cpp $(pkg-config --cflags --libs ringkernel)

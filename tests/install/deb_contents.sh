@@ -56,7 +56,7 @@ has libringkernel-dev Depends "libringkernel0 (= $VERSION)"
 has libringkernel-dev Depends libboost1.81-dev
 holds libringkernel-dev 'libringkernel\.so' 'libringkernel_cpp\.a' 'ringkernel/ringkernel\.hpp' \
   'ringkernel/ringkernel\.h' 'ringkernel-config\.cmake' 'ringkernel\.pc' 'ringkernel-c\.pc' \
-  'schemas/message\.fbs'
+  'schemas/message\.fbs' 'ringkernel/program\.cmake' 'ringkernel/embed_program\.cmake'
 has ringkernel-tools Section utils
 has ringkernel-tools Depends libncursesw6
 holds ringkernel-tools bin/rkstat bin/rkinfo

@@ -39,6 +39,7 @@ echo "== find_package"
 "$CMAKE" --build "$work/build"
 "$work/build/consumer"
 "$work/build/c_consumer"
+"$work/build/program_consumer"
 
 echo "== as a subproject"
 "$CMAKE" -S "$consumer/../subproject" -B "$work/subproject" \

@@ -10,6 +10,7 @@
 
 #include "ringkernel/typed.hpp"
 #include "shop_generated.h"
+#include "shop_program.hpp"
 #include "support/backends.hpp"
 
 namespace ringkernel::test {
@@ -23,12 +24,6 @@ using ::testing::HasSubstr;
 std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-ProgramDesc shop_program() {
-  return {.name = "shop",
-          .source = Source::file(RK_SHOP_SOURCE),
-          .schema = Schema::binary("shop.fbs", content(RK_SHOP_BINARY), content(RK_SHOP_TEXT))};
 }
 
 /// A purchase of `lines` lines, of which number i costs i + 1 and is bought twice.

@@ -30,5 +30,5 @@ class Consumer(ConanFile):
 
     def test(self):
         if can_run(self):
-            for program in ("consumer", "c_consumer"):
+            for program in ("consumer", "c_consumer", "program_consumer"):
                 self.run(os.path.join(self.cpp.build.bindir, program), env="conanrun")

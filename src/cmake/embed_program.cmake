@@ -1,0 +1,74 @@
+# cmake -DNAME=<program> -DSOURCE=<file> -DSCHEMA=<file.fbs> -DBINARY=<file.bfbs>
+#       -DSTATE_BYTES=<n> -DREPLY_BYTES=<n> -DOUTPUT=<file> -P embed_program.cmake
+# Without a schema, both of its files are empty; an empty number is 0.
+# Writes the function NAME_program() of ringkernel_add_program. Every byte is an escape sequence, so
+# that any content survives, and no literal is longer than compilers have to take.
+set(piece_digits 8192)  # two for each byte
+
+# literals(<variable> <file>): elements of an array of string_view, one at least.
+function(literals variable file)
+  file(READ "${file}" digits HEX)
+  string(LENGTH "${digits}" length)
+  set(lines "")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${digits}" ${at} ${piece_digits} piece)
+    string(LENGTH "${piece}" bytes)
+    math(EXPR bytes "${bytes} / 2")
+    math(EXPR at "${at} + ${piece_digits}")
+    string(REGEX REPLACE "(..)" "\\\\x\\1" piece "${piece}")
+    string(APPEND lines "    {\"${piece}\", ${bytes}},\n")
+  endwhile()
+  set(${variable} "${lines}    {}" PARENT_SCOPE)
+endfunction()
+
+# name_of(<variable> <file>): what errors call it, as a literal.
+function(name_of variable file)
+  get_filename_component(name "${file}" NAME)
+  string(REGEX REPLACE "([\\\"])" "\\\\\\1" name "${name}")
+  set(${variable} "\"${name}\"" PARENT_SCOPE)
+endfunction()
+
+literals(source_text "${SOURCE}")
+name_of(source_name "${SOURCE}")
+set(arrays "constexpr std::string_view source[] = {\n${source_text}};\n")
+set(schema "{}")
+if(SCHEMA)
+  literals(schema_bytes "${BINARY}")
+  literals(schema_text "${SCHEMA}")
+  name_of(schema_name "${SCHEMA}")
+  string(APPEND arrays "constexpr std::string_view schema[] = {\n${schema_bytes}};\n"
+                       "constexpr std::string_view schema_text[] = {\n${schema_text}};\n")
+  set(schema "ringkernel::Schema::binary(${schema_name}, whole(schema), whole(schema_text))")
+endif()
+foreach(number STATE_BYTES REPLY_BYTES)
+  if("${${number}}" STREQUAL "")
+    set(${number} 0)
+  endif()
+endforeach()
+file(WRITE "${OUTPUT}" "// Written by ringkernel_add_program.
+#include \"${NAME}_program.hpp\"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace {
+
+${arrays}
+std::string whole(std::span<const std::string_view> pieces) {
+  std::string text;
+  for (const std::string_view piece : pieces) text += piece;
+  return text;
+}
+
+}  // namespace
+
+ringkernel::ProgramDesc ${NAME}_program() {
+  return {.name = \"${NAME}\",
+          .source = ringkernel::Source::text(${source_name}, whole(source)),
+          .schema = ${schema},
+          .state_bytes = ${STATE_BYTES},
+          .reply_bytes = ${REPLY_BYTES}};
+}
+")

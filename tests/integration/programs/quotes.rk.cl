@@ -1,0 +1,11 @@
+// What literals do not like: )rk_source" and \" and '"' and \x41 é $x ${x} @x@ [;[;] and lines that
+// end in a backslash \
+   #error this is still the comment
+RK_ON_BYTES {
+  const char text[] = ")rk_source\"\\;";
+  const rk_u32 length = sizeof text - 1;
+  (void)state;
+  for (rk_u32 i = 0; i < length; ++i) rk_reply_bytes(self)[i] = (rk_u8)text[i];
+  rk_reply_length(self, length);
+  return RK_OK;
+}
