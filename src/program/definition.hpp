@@ -39,6 +39,9 @@ class Definition {
   /// Room of a reply without a schema; 0: that of its request.
   [[nodiscard]] std::uint32_t reply_bytes() const noexcept { return reply_bytes_; }
   [[nodiscard]] ProgramInfo info() const;
+  /// Why it did not build, with what compilers tell badly first: handlers that are missing, or of
+  /// no method.
+  [[nodiscard]] Error explained(Error error) const;
 
  private:
   struct BuiltIn;
@@ -53,6 +56,9 @@ class Definition {
   std::string device_text_;
   std::string hosted_text_;
   std::optional<Schema> schema_;
+  SchemaSource schema_source_;
+  std::string handlers_name_;
+  std::string handlers_;
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
 };
