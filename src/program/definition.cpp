@@ -145,9 +145,9 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   std::string dispatch(dispatch_of_bytes);
   if (const Source& source = desc.schema.source(); !source.is_empty()) {
     RK_TRY(binary, content_of(desc, source));
+    definition->schema_source_ = {.file = source.name(), .lines = find_lines(desc.schema.text())};
     RK_TRY(schema,
-           Schema::from_binary(std::as_bytes(std::span(binary)),
-                               {.file = source.name(), .lines = find_lines(desc.schema.text())}));
+           Schema::from_binary(std::as_bytes(std::span(binary)), definition->schema_source_));
     header_name = schema.header_name();
     header = schema.device_header();
     dispatch = schema.device_dispatch();
@@ -159,6 +159,8 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   files.push_back({"rk_program_dispatch.h", dispatch});
   RK_TRY(device, compose(files, header_name, desc.source.name(), "ring_kernel.cl"));
   RK_TRY(hosted, compose(files, header_name, desc.source.name(), "rk_hosted.h"));
+  definition->handlers_name_ = desc.source.name();
+  definition->handlers_ = std::move(handlers);
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
   return std::shared_ptr<const Definition>(std::move(definition));
@@ -191,6 +193,16 @@ Result<const Behaviour*> Definition::behaviour(std::string_view name) const {
 std::uint32_t Definition::state_bytes(const Behaviour* behaviour) const noexcept {
   if (behaviour == nullptr) return state_bytes_;
   return behaviour->state ? behaviour->state->bytes : 0;
+}
+
+Error Definition::explained(Error error) const {
+  if (!schema_ || !(error == Errc::build_failed)) return error;
+  std::string advice;
+  for (const std::string& line :
+       find_handler_mistakes(*schema_, schema_source_, handlers_, handlers_name_))
+    advice += line + "\n";
+  error.detail.insert(0, advice);
+  return error;
 }
 
 ProgramInfo Definition::info() const {

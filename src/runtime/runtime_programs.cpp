@@ -44,7 +44,8 @@ Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
   ProgramInfo info = definition->info();
   const auto place = added_.emplace(desc.name, definition).first;
   ScopeGuard leaving([&]() noexcept { added_.erase(place); });
-  RK_TRY_VOID(open_program(definition));
+  if (Result<Program*> opened = open_program(definition); !opened)
+    return definition->explained(std::move(opened).error());
   leaving.dismiss();
   return info;
 }

@@ -212,7 +212,12 @@ TEST_P(ProgramsWithSchema, AHandlerThatIsMissingIsNamedWithItsLine) {
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error(), Errc::build_failed);
   EXPECT_THAT(added.error().text(),
-              AllOf(HasSubstr("shop.fbs:29"), HasSubstr("no_handler_for_Shelf_Put")));
+              AllOf(HasSubstr("shop.fbs:29: no RK_ON(Shelf, Put) in shop.rk.cl"),
+                    HasSubstr("no_handler_for_Shelf_Put")));
+  program.source = Source::text("shop.rk.cl", source + "RK_ON(Shelf, Putt) { return RK_OK; }\n");
+  const auto misspelt = runtime.add_program(program);
+  ASSERT_FALSE(misspelt);
+  EXPECT_THAT(misspelt.error().text(), HasSubstr("Shelf has no method Putt; it has Put"));
 }
 
 TEST_P(ProgramsWithSchema, AMistakeIsNamedWithItsFileAndLine) {
