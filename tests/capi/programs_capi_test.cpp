@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t timeout_ns = 1'000'000'000;
 
 constexpr const char* counter = R"(
 RK_ON_BYTES {
@@ -88,15 +88,17 @@ TEST_F(ProgramsCapi, BytesGoInAndOut) {
   const ringkernel_bytes message{text.data(), text.size()};
   ringkernel_bytes reply{&count, sizeof count};
   for (std::uint64_t i = 1; i <= 5; ++i) {
-    ASSERT_EQ(ringkernel_call_bytes(kernel, &message, second_ns, &reply), RINGKERNEL_OK) << error();
+    ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK)
+        << error();
     EXPECT_EQ(count, 3 * i);
   }
   reply.data_bytes = 4;
-  EXPECT_EQ(ringkernel_call_bytes(kernel, &message, second_ns, &reply),
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply),
             RINGKERNEL_E_message_too_large);
   EXPECT_EQ(reply.data_bytes, 8u);
   const ringkernel_bytes nothing{nullptr, 0};
-  EXPECT_EQ(ringkernel_call_bytes(kernel, &nothing, second_ns, &reply), RINGKERNEL_E_handler_fault);
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &nothing, timeout_ns, &reply),
+            RINGKERNEL_E_handler_fault);
   std::uint64_t detail = 0;
   EXPECT_EQ(ringkernel_last_fault(&detail), 9u);
   EXPECT_EQ(detail, 15u) << "the refused message changed the state";
@@ -144,19 +146,19 @@ TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
   const ringkernel_bytes request{empty.data(), empty.size()};
   std::string room(buy.reply_bytes, ' ');
   ringkernel_bytes reply{room.data(), room.size()};
-  ASSERT_EQ(ringkernel_call_method(kernel, &buy, &request, second_ns, &reply), RINGKERNEL_OK)
+  ASSERT_EQ(ringkernel_call_method(kernel, &buy, &request, timeout_ns, &reply), RINGKERNEL_OK)
       << error();
   EXPECT_EQ(reply.data_bytes, buy.reply_bytes);
-  ASSERT_EQ(ringkernel_send_method(kernel, &buy, &request, second_ns, nullptr), RINGKERNEL_OK);
-  ASSERT_EQ(ringkernel_receive_bytes(kernel, 10 * second_ns, &reply, nullptr), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_send_method(kernel, &buy, &request, timeout_ns, nullptr), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_receive_bytes(kernel, 10 * timeout_ns, &reply, nullptr), RINGKERNEL_OK);
   std::uint64_t detail = 0;
   reply.data_bytes = room.size();
-  EXPECT_EQ(ringkernel_call_method(kernel, &total, &request, second_ns, &reply),
+  EXPECT_EQ(ringkernel_call_method(kernel, &total, &request, timeout_ns, &reply),
             RINGKERNEL_E_handler_fault)
       << error();
   EXPECT_EQ(ringkernel_last_fault(&detail), 4u);
   EXPECT_EQ(detail, 2u);
-  EXPECT_EQ(ringkernel_call_bytes(kernel, &request, second_ns, &reply),
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &request, timeout_ns, &reply),
             RINGKERNEL_E_unsupported_operation);
 }
 
