@@ -39,6 +39,8 @@ class Definition {
   /// Room of a reply without a schema; 0: that of its request.
   [[nodiscard]] std::uint32_t reply_bytes() const noexcept { return reply_bytes_; }
   [[nodiscard]] ProgramInfo info() const;
+  /// What the host's compiler gets (kernels/rk_hosted.h); empty for ours.
+  [[nodiscard]] const std::string& hosted_text() const noexcept { return hosted_text_; }
 
  private:
   Definition() = default;
@@ -47,10 +49,14 @@ class Definition {
   std::uint32_t built_in_ = RK_PROGRAM_OF_SOURCES;
   std::string device_text_;
   std::string hosted_text_;
+  const rk_compiled_program* compiled_ = nullptr;
   std::optional<Schema> schema_;
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
 };
+
+/// Which text a build was made of: FNV-1a, 64 bits.
+[[nodiscard]] std::uint64_t hash_of_text(std::string_view text) noexcept;
 
 /// "Submit, Drop".
 [[nodiscard]] std::string names_of(const Behaviour& behaviour);
