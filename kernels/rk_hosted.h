@@ -1,15 +1,25 @@
 /// Ends a program that is compiled natively at run time: where OpenCL has ring_kernel.cl, the
 /// executor, this gives the host the program's rk_handle, and the host's own executor calls it
 /// (rk_message.h has the contract). Compiling the executor as well would take ten times as long.
+///
+/// Where several builds of programs are linked into one executable (ringkernel_add_program), each
+/// is compiled with a name of its own as RK_HOSTED_QUERY.
 #ifndef RINGKERNEL_RK_HOSTED_H
 #define RINGKERNEL_RK_HOSTED_H
 
 #include "rk_hosted_abi.h"
 
-#if defined(__cplusplus)
-#define RK_HOSTED_EXPORT extern "C" __attribute__((visibility("default")))
+#if defined(RK_HOSTED_QUERY)
+#define RK_HOSTED_VISIBILITY __attribute__((visibility("hidden")))
 #else
-#define RK_HOSTED_EXPORT __attribute__((visibility("default")))
+#define RK_HOSTED_QUERY rk_program_query
+#define RK_HOSTED_VISIBILITY __attribute__((visibility("default")))
+#endif
+
+#if defined(__cplusplus)
+#define RK_HOSTED_EXPORT extern "C" RK_HOSTED_VISIBILITY
+#else
+#define RK_HOSTED_EXPORT RK_HOSTED_VISIBILITY
 #endif
 
 #if defined(__has_feature)
@@ -29,9 +39,9 @@
 #endif
 #endif
 
-RK_HOSTED_EXPORT const rk_hosted_program* rk_program_query(rk_u32 abi);
+RK_HOSTED_EXPORT const rk_hosted_program* RK_HOSTED_QUERY(rk_u32 abi);
 
-RK_HOSTED_EXPORT const rk_hosted_program* rk_program_query(rk_u32 abi) {
+RK_HOSTED_EXPORT const rk_hosted_program* RK_HOSTED_QUERY(rk_u32 abi) {
   static const rk_hosted_program program = {RK_HOSTED_ABI, sizeof(rk_hosted_program),
                                             sizeof(rk_message), RK_HOSTED_SANITIZER, rk_handle};
   return abi == RK_HOSTED_ABI ? &program : (const rk_hosted_program*)0;

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 6u
+#define RK_BACKEND_ABI_VERSION 7u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -90,6 +90,18 @@ typedef struct rk_device_state {
 #define RK_PROGRAM_CORE 1u
 #define RK_PROGRAM_ECHO 2u
 
+struct rk_hosted_program; /* kernels/rk_hosted_abi.h */
+
+/// A build of a program for processors of the host, which is linked into this process: made by
+/// ringkernel_add_program, and by nobody else. An array of them has the best first and ends with
+/// one that has no `query`.
+typedef struct rk_compiled_program {
+  uint32_t level;     /* of x86-64 that it needs, 2 to 4; 0: none */
+  uint32_t reserved;  /* 0 */
+  uint64_t text_hash; /* of the text that it was made of (src/program/definition.hpp) */
+  const struct rk_hosted_program* (*query)(rk_u32 abi); /* as rk_program_query */
+} rk_compiled_program;
+
 /// A program as a backend gets it: whichever text it can build. All of it stays until the executor
 /// is destroyed.
 typedef struct rk_program_source {
@@ -100,6 +112,7 @@ typedef struct rk_program_source {
       device_text; /* OpenCL C, one translation unit, which defines the kernel rk_executor */
   const char* hosted_text; /* C++20, one translation unit, which exports rk_program_query
                               (kernels/rk_hosted.h); NULL: ours */
+  const rk_compiled_program* compiled; /* builds of hosted_text; NULL: none */
 } rk_program_source;
 
 #define RK_COPY_TO_DEVICE 1u

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+struct rk_compiled_program;
+
 namespace ringkernel {
 
 /// The handlers of a program, in OpenCL C or in what C, C++ and OpenCL C share.
@@ -71,6 +73,11 @@ struct ProgramDesc {
   /// request.
   std::uint32_t state_bytes = 0;
   std::uint32_t reply_bytes = 0;
+  /// Builds for this processor's kind that are part of the executable, so that no compiler is
+  /// needed natively; null: none. Made by `ringkernel_add_program` of CMake alone
+  /// (ringkernel/backend_abi.h). Not used where they are builds of other texts than these, as after
+  /// `source` was changed.
+  const rk_compiled_program* compiled = nullptr;
 };
 
 /// A method as the schema has it. `id` is what a message carries.

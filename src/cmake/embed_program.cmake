@@ -1,6 +1,8 @@
 # cmake -DNAME=<program> -DSOURCE=<file> -DSCHEMA=<file.fbs> -DBINARY=<file.bfbs>
-#       -DSTATE_BYTES=<n> -DREPLY_BYTES=<n> -DOUTPUT=<file> -P embed_program.cmake
-# Without a schema, both of its files are empty; an empty number is 0.
+#       -DSTATE_BYTES=<n> -DREPLY_BYTES=<n> -DUNIT=<file> -DLEVELS=<n;n> -DOUTPUT=<file>
+#       -P embed_program.cmake
+# Without a schema, both of its files are empty; an empty number is 0. UNIT is what rkc has written,
+# LEVELS what it is compiled for, the best first; both are empty where it is not.
 # Writes the function NAME_program() of ringkernel_add_program. Every byte is an escape sequence, so
 # that any content survives, and no literal is longer than compilers have to take.
 set(piece_digits 8192)  # two for each byte
@@ -46,6 +48,24 @@ foreach(number STATE_BYTES REPLY_BYTES)
     set(${number} 0)
   endif()
 endforeach()
+set(declarations "")
+set(builds nullptr)
+if(UNIT)
+  file(STRINGS "${UNIT}" first LIMIT_COUNT 1)
+  if(NOT first MATCHES "^// text_hash (0x[0-9a-f]+)$")
+    message(FATAL_ERROR "${UNIT} is not of rkc's making")
+  endif()
+  set(hash ${CMAKE_MATCH_1})
+  set(builds "")
+  foreach(level IN LISTS LEVELS)
+    set(query rk_program_${NAME}_${level})
+    string(APPEND declarations "extern \"C\" const rk_hosted_program* ${query}(rk_u32 abi);\n")
+    string(APPEND builds "    {${level}, 0, ${hash}u, ${query}},\n")
+  endforeach()
+  string(APPEND arrays
+    "constexpr rk_compiled_program builds[] = {\n${builds}    {0, 0, 0, nullptr}};\n")
+  set(builds builds)
+endif()
 file(WRITE "${OUTPUT}" "// Written by ringkernel_add_program.
 #include \"${NAME}_program.hpp\"
 
@@ -53,6 +73,9 @@ file(WRITE "${OUTPUT}" "// Written by ringkernel_add_program.
 #include <string>
 #include <string_view>
 
+#include \"ringkernel/backend_abi.h\"
+
+${declarations}
 namespace {
 
 ${arrays}
@@ -69,6 +92,7 @@ ringkernel::ProgramDesc ${NAME}_program() {
           .source = ringkernel::Source::text(${source_name}, whole(source)),
           .schema = ${schema},
           .state_bytes = ${STATE_BYTES},
-          .reply_bytes = ${REPLY_BYTES}};
+          .reply_bytes = ${REPLY_BYTES},
+          .compiled = ${builds}};
 }
 ")

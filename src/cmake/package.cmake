@@ -44,10 +44,12 @@ pkg-config.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libringkernel${soversion} (= ${PROJECT_VERSION}), \
 libboost1.81-dev | libboost-dev (>= 1.81)")
 # For programs with a schema (program.cmake).
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "flatbuffers-compiler, libflatbuffers-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
+    "flatbuffers-compiler, libflatbuffers-dev, ringkernel-tools")
 
 rk_deb(tools NAME ringkernel-tools SECTION utils
   SUMMARY "persistent ring-kernel actor runtime on OpenCL - tools"
-  TEXT "${what}\nrkstat shows what runs, rkinfo which devices there are.")
+  TEXT "${what}\nrkstat shows what runs, rkinfo which devices there are, rkc prepares programs of\n\
+your own for a compiler.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 include(CPack)

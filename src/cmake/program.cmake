@@ -1,5 +1,5 @@
 # ringkernel_add_program(<name> SOURCE <file> [SCHEMA <file.fbs>] [DEPENDS <files>...]
-#                        [STATE_BYTES <n>] [REPLY_BYTES <n>])
+#                        [STATE_BYTES <n>] [REPLY_BYTES <n>] [NOT_NATIVE])
 #
 # A static library with a program of a user's own, which needs no file at run time:
 #
@@ -11,6 +11,11 @@
 # schema. DEPENDS: what else a change of which rebuilds the program, as schemas that are included.
 # STATE_BYTES and REPLY_BYTES are as in ProgramDesc, for programs without a schema. For others,
 # flatc and the headers of FlatBuffers have to be there.
+#
+# Where the tool rkc is at hand (RINGKERNEL_RKC, or installed beside the library), the program is
+# also compiled for the processor, on x86-64 once for each level of its instruction set, so that the
+# native backend needs no compiler at run time. NOT_NATIVE: it is not, for handlers that are OpenCL
+# C and no C++.
 #
 # Not only for this project: it is installed, and read by ringkernel-config.cmake.
 
@@ -49,8 +54,52 @@ function(_ringkernel_check name source schema state_bytes reply_bytes rest)
   endif()
 endfunction()
 
+# _ringkernel_rkc(<name> <variable>): the command, or nothing.
+function(_ringkernel_rkc name variable)
+  set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  if(NOT RINGKERNEL_RKC AND NOT TARGET ringkernel_program)  # a package, wherever it was put
+    find_program(RINGKERNEL_RKC rkc
+      HINTS ${here}/../../../bin ${here}/../../../../bin ${here}/../bin
+            ${here}/../../tools/ringkernel)
+  endif()
+  set(tool)
+  if(RINGKERNEL_RKC)
+    set(tool ${RINGKERNEL_RKC})
+  elseif(TARGET rkc AND NOT CMAKE_CROSSCOMPILING)
+    set(tool rkc)  # the target
+  else()
+    message(STATUS "ringkernel_add_program(${name}): there is no rkc (RINGKERNEL_RKC), so that "
+                   "the native backend will compile the program at run time")
+  endif()
+  set(${variable} ${tool} PARENT_SCOPE)
+endfunction()
+
+# _ringkernel_add_builds(<name> <unit> <levels>): sources of the target, each a build of the unit.
+function(_ringkernel_add_builds name unit levels)
+  get_filename_component(folder ${unit} DIRECTORY)
+  foreach(level IN LISTS levels)
+    set(file ${folder}/${name}_level_${level}.cpp)
+    file(CONFIGURE OUTPUT ${file} @ONLY CONTENT "// Written by ringkernel_add_program.
+#define RK_HOSTED_QUERY rk_program_@name@_@level@
+#define RK_HOSTED_NAMESPACE rk_build_@name@_@level@
+#include \"@name@_unit.inc\"
+")
+    # As the native backend compiles at run time, but for a processor of that level. The options
+    # stand behind those of the project, and take precedence.
+    set(options -O2 -fno-fast-math -ffp-contract=off -fno-math-errno -fno-strict-aliasing
+                -fvisibility=hidden -fstack-clash-protection -w)
+    if(level)
+      list(PREPEND options -march=x86-64-v${level})
+    endif()
+    set_source_files_properties(${file} PROPERTIES
+      COMPILE_OPTIONS "${options}" OBJECT_DEPENDS ${unit} SKIP_PRECOMPILE_HEADERS ON)
+    target_sources(${name} PRIVATE ${file})
+  endforeach()
+  target_sources(${name} PRIVATE ${unit})
+endfunction()
+
 function(ringkernel_add_program name)
-  cmake_parse_arguments(ARG "" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "NOT_NATIVE" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS" ${ARGN})
   _ringkernel_check("${name}" "${ARG_SOURCE}" "${ARG_SCHEMA}" "${ARG_STATE_BYTES}"
                     "${ARG_REPLY_BYTES}" "${ARG_UNPARSED_ARGUMENTS}${ARG_KEYWORDS_MISSING_VALUES}")
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_program.cmake)
@@ -88,12 +137,35 @@ function(ringkernel_add_program name)
       COMMENT "Reading the schema of the program ${name}"
       VERBATIM)
   endif()
+  set(rkc)
+  set(levels)
+  set(unit)
+  if(NOT ARG_NOT_NATIVE)
+    _ringkernel_rkc(${name} rkc)
+  endif()
+  if(rkc)
+    set(levels 0)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+      set(levels 4 3 2)
+    endif()
+    set(unit ${folder}/${name}_unit.inc)
+    set(of_schema)
+    if(schema)
+      set(of_schema --schema ${binary} --text ${schema})
+    endif()
+    add_custom_command(
+      OUTPUT ${unit}
+      COMMAND ${rkc} unit ${source} --name ${name} ${of_schema} -o ${unit}
+      DEPENDS ${source} ${schema} ${binary} ${more} ${rkc}
+      COMMENT "Composing the program ${name}"
+      VERBATIM)
+  endif()
   add_custom_command(
     OUTPUT ${folder}/${name}_program.cpp
     COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DSOURCE=${source} -DSCHEMA=${schema}
             -DBINARY=${binary} -DSTATE_BYTES=${ARG_STATE_BYTES} -DREPLY_BYTES=${ARG_REPLY_BYTES}
-            -DOUTPUT=${folder}/${name}_program.cpp -P ${script}
-    DEPENDS ${source} ${schema} ${binary} ${more} ${script}
+            -DUNIT=${unit} "-DLEVELS=${levels}" -DOUTPUT=${folder}/${name}_program.cpp -P ${script}
+    DEPENDS ${source} ${schema} ${binary} ${unit} ${more} ${script}
     COMMENT "Embedding the program ${name}"
     VERBATIM)
   add_library(${name} STATIC
@@ -103,6 +175,9 @@ function(ringkernel_add_program name)
   target_include_directories(${name} SYSTEM PUBLIC ${folder})
   if(ARG_SCHEMA)
     target_include_directories(${name} SYSTEM INTERFACE ${FLATBUFFERS_INCLUDE})
+  endif()
+  if(levels)
+    _ringkernel_add_builds(${name} ${unit} "${levels}")
   endif()
   target_link_libraries(${name} PUBLIC ringkernel::ringkernel)
 endfunction()

@@ -108,6 +108,12 @@ std::string names_of(const Behaviour& behaviour) {
   return names;
 }
 
+std::uint64_t hash_of_text(std::string_view text) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3u;
+  return hash;
+}
+
 bool Definition::is_built_in(std::string_view name) noexcept {
   return name == core.name || name == echo.name;
 }
@@ -163,6 +169,9 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   definition->handlers_ = std::move(handlers);
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
+  if (desc.compiled != nullptr &&
+      desc.compiled->text_hash == hash_of_text(definition->hosted_text_))
+    definition->compiled_ = desc.compiled;
   return std::shared_ptr<const Definition>(std::move(definition));
 }
 
@@ -171,7 +180,8 @@ rk_program_source Definition::source() const noexcept {
           .built_in = built_in_,
           .name = name_.c_str(),
           .device_text = device_text_.c_str(),
-          .hosted_text = built_in_ == RK_PROGRAM_OF_SOURCES ? hosted_text_.c_str() : nullptr};
+          .hosted_text = built_in_ == RK_PROGRAM_OF_SOURCES ? hosted_text_.c_str() : nullptr,
+          .compiled = compiled_};
 }
 
 Result<const Behaviour*> Definition::behaviour(std::string_view name) const {

@@ -42,6 +42,8 @@ class Definition {
   /// Why it did not build, with what compilers tell badly first: handlers that are missing, or of
   /// no method.
   [[nodiscard]] Error explained(Error error) const;
+  /// What the host's compiler gets (kernels/rk_hosted.h); empty for ours.
+  [[nodiscard]] const std::string& hosted_text() const noexcept { return hosted_text_; }
 
  private:
   struct BuiltIn;
@@ -55,6 +57,7 @@ class Definition {
   std::uint32_t built_in_ = RK_PROGRAM_OF_SOURCES;
   std::string device_text_;
   std::string hosted_text_;
+  const rk_compiled_program* compiled_ = nullptr;
   std::optional<Schema> schema_;
   SchemaSource schema_source_;
   std::string handlers_name_;
@@ -62,6 +65,9 @@ class Definition {
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
 };
+
+/// Which text a build was made of: FNV-1a, 64 bits.
+[[nodiscard]] std::uint64_t hash_of_text(std::string_view text) noexcept;
 
 /// "Submit, Drop".
 [[nodiscard]] std::string names_of(const Behaviour& behaviour);

@@ -59,7 +59,7 @@ holds libringkernel-dev 'libringkernel\.so' 'libringkernel_cpp\.a' 'ringkernel/r
   'schemas/message\.fbs' 'ringkernel/program\.cmake' 'ringkernel/embed_program\.cmake'
 has ringkernel-tools Section utils
 has ringkernel-tools Depends libncursesw6
-holds ringkernel-tools bin/rkstat bin/rkinfo
+holds ringkernel-tools bin/rkstat bin/rkinfo bin/rkc
 
 if ls -- *.deb 2>/dev/null; then complain "these packages are too many"; fi
 if sort -- *.files | uniq -d | grep .; then complain "these files are in two packages"; fi

@@ -8,6 +8,7 @@
 #include "quotes_program.hpp"
 #include "shop_program.hpp"
 #include "support/backends.hpp"
+#include "unit/backend/child_process.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -44,6 +45,40 @@ TEST_P(EmbeddedProgram, RunsWhateverItsTextIs) {
   const std::string_view text(reinterpret_cast<const char*>(reply->bytes().data()),
                               reply->bytes().size());
   EXPECT_EQ(text, ")rk_source\"\\;");
+}
+
+TEST(CompiledPrograms, AreNotTakenForAnotherSource) {
+  auto runtime = OnEachBackend::open_on("native").value();
+  ProgramDesc program = quotes_program();
+  program.source =
+      Source::text("quotes.rk.cl", "RK_ON_BYTES { rk_reply_length(self, 3); return RK_OK; }\n");
+  ASSERT_TRUE(runtime.add_program(program));
+  Kernel kernel = runtime.launch("a", {.program = "quotes", .auto_activate = true}).value();
+  EXPECT_EQ(kernel.call(plain(1))->bytes().size(), 3u);
+}
+
+/// What a process of its own says to the same messages; without a compiler, unless it has to have
+/// one.
+ringkernel::testing::ChildResult shop_child(const char* what) {
+  const std::string compiler = std::string(what) == "at_run_time" ? "" : "/nonexistent";
+  return ringkernel::testing::run_child({RK_COMPILED_CHILD, what},
+                                        {{"RINGKERNEL_CXX", compiler}, {"RINGKERNEL_CACHE", "0"}});
+}
+
+TEST(CompiledPrograms, NeedNoCompilerAndReplyAsThoseThatAreCompiledAtRunTime) {
+  if (shop_program().compiled == nullptr) GTEST_SKIP() << "this build has no rkc";
+  const auto compiled = shop_child("compiled_in");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  EXPECT_THAT(compiled.output, ::testing::HasSubstr("replies "));
+  const auto at_run_time = shop_child("at_run_time");
+  ASSERT_EQ(at_run_time.exit_code, 0) << at_run_time.output;
+  EXPECT_EQ(compiled.output, at_run_time.output);
+}
+
+TEST(CompiledPrograms, AreWhatMakesTheDifference) {
+  const auto refused = shop_child("without");
+  EXPECT_EQ(refused.exit_code, 1) << refused.output;
+  EXPECT_THAT(refused.output, ::testing::HasSubstr("/nonexistent"));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ LAYERS = {
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
-    "tools": {"telemetry", "backend", "foundation", "protocol"},
+    "tools": {"telemetry", "backend", "program", "schema", "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",

@@ -15,7 +15,7 @@ vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/ringkernel)
 vcpkg_fixup_pkgconfig()
 if("tools" IN_LIST FEATURES)
-  vcpkg_copy_tools(TOOL_NAMES rkinfo rkstat AUTO_CLEAN)
+  vcpkg_copy_tools(TOOL_NAMES rkc rkinfo rkstat AUTO_CLEAN)
 endif()
 file(REMOVE_RECURSE
   "${CURRENT_PACKAGES_DIR}/debug/include"

@@ -66,6 +66,20 @@ struct Device {
   [[nodiscard]] std::byte* host_arena() const { return twin ? twin->data() : arena.data(); }
 };
 
+/// What messages of a program go to that is none of ours.
+struct Called {
+  Handler handler = nullptr;
+  std::shared_ptr<const CompiledProgram> owner;  ///< null: the handler is part of the process
+};
+
+Result<Called> find_called(const rk_program_source& program) {
+  if (program.hosted_text == nullptr) return Called{};
+  if (const Handler handler = find_compiled(program.compiled)) return Called{handler, nullptr};
+  RK_TRY(built, compile_program(program.name, program.hosted_text));
+  const Handler handler = built->handler();
+  return Called{handler, std::move(built)};
+}
+
 /// A program as a queue of slices: on a worker of its own or, sliced, in the order of the copies.
 /// Of several work-groups, each but the first has a worker of its own in addition.
 class Executor {
@@ -73,13 +87,12 @@ class Executor {
   /// Of memory for each work-group.
   static constexpr uint64_t group_bytes = RK_WORKSPACE_BYTES + RK_SLICE_BYTES;
 
-  /// `compiled`: of a program that is none of ours.
-  Executor(Device& device, SliceFunction function, std::shared_ptr<const CompiledProgram> compiled,
-           uint64_t offset, uint32_t work_groups, Memory memory)
+  /// `called`: of a program that is none of ours.
+  Executor(Device& device, SliceFunction function, Called called, uint64_t offset,
+           uint32_t work_groups, Memory memory)
       : device_(device),
         function_(function),
-        compiled_(std::move(compiled)),
-        handler_(compiled_ != nullptr ? compiled_->handler() : nullptr),
+        called_(std::move(called)),
         offset_(offset),
         memory_(std::move(memory)) {
     for (uint32_t group = 1; group < work_groups; ++group)
@@ -115,7 +128,7 @@ class Executor {
 
   void run_group(uint32_t slice, uint32_t group) {
     function_(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
-              group, workspace(group), local(group), handler_);
+              group, workspace(group), local(group), called_.handler);
   }
   /// Returns when all work-groups have, as a launch of a device does.
   void run_slice(uint32_t slice) {
@@ -126,8 +139,7 @@ class Executor {
 
   Device& device_;
   const SliceFunction function_;
-  const std::shared_ptr<const CompiledProgram> compiled_;
-  const Handler handler_;
+  const Called called_;
   const uint64_t offset_;
   // Workspace and local memory of each work-group, whichever threads run it: its slices run one
   // after the other, callers' too, so that no two ops of a work-group are ever under way. On no
@@ -251,13 +263,9 @@ int32_t executor_create(rk_device* device, const rk_program_source* program,
     if (function == nullptr)
       return Error(Errc::program_not_found,
                    std::string("'") + program->name + "' is none that the native backend has");
-    std::shared_ptr<const CompiledProgram> compiled;
-    if (program->hosted_text != nullptr) {
-      RK_TRY(built, compile_program(program->name, program->hosted_text));
-      compiled = std::move(built);
-    }
+    RK_TRY(called, find_called(*program));
     RK_TRY(memory, Memory::map("a workspace", work_groups * Executor::group_bytes));
-    *out = reinterpret_cast<rk_executor*>(new Executor(*self(device), function, std::move(compiled),
+    *out = reinterpret_cast<rk_executor*>(new Executor(*self(device), function, std::move(called),
                                                        executor_offset, work_groups,
                                                        std::move(memory)));
     return {};

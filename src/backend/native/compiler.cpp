@@ -106,8 +106,7 @@ Result<backend::SharedLibrary> open_object(const std::string& object,
 }
 
 /// What the program says of itself, if this host can call it.
-Result<Handler> handler_of(const backend::SharedLibrary& library) {
-  const auto query = reinterpret_cast<Query>(library.find(query_name));
+Result<Handler> handler_of(Query query) {
   const rk_hosted_program* const program = query(RK_HOSTED_ABI);
   const std::string ours = ", this library " + std::to_string(RK_HOSTED_ABI);
   if (program == nullptr)
@@ -131,7 +130,7 @@ Result<Handler> handler_of(const backend::SharedLibrary& library) {
 Result<ProgramPointer> load(const std::string& object, std::span<const std::string> scratch,
                             bool was_kept) {
   RK_TRY(library, open_object(object, scratch));
-  RK_TRY(handler, handler_of(library));
+  RK_TRY(handler, handler_of(reinterpret_cast<Query>(library.find(query_name))));
   return std::make_shared<const CompiledProgram>(std::move(library), handler, was_kept);
 }
 
@@ -179,6 +178,16 @@ Result<ProgramPointer> compile_program(const std::string& name, const std::strin
   auto program = compile_or_load(text, surroundings);
   if (program.has_value()) return program;
   return of_program(name, std::move(program).error());
+}
+
+Handler find_compiled(const rk_compiled_program* builds) {
+  if (builds == nullptr) return nullptr;
+  for (; builds->query != nullptr; ++builds) {
+    if (builds->level > processor_level()) continue;
+    const auto handler = handler_of(builds->query);
+    if (handler.has_value()) return *handler;
+  }
+  return nullptr;
 }
 
 }  // namespace ringkernel::native

@@ -45,4 +45,8 @@ Result<std::shared_ptr<const CompiledProgram>> compile_program(
     const std::string& name, const std::string& text,
     const Surroundings& surroundings = Surroundings::of_process());
 
+/// The handler of the best of those builds (rk_program_source) that this processor runs; null if
+/// there is none that this host can call. They stay for the life of the process.
+[[nodiscard]] Handler find_compiled(const rk_compiled_program* builds);
+
 }  // namespace ringkernel::native

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#if defined(RK_NATIVE_X86_LEVELS)
+#if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
@@ -29,16 +29,10 @@ RK_PROGRAM(echo)
 
 namespace {
 
-struct Program {
-  SliceFunction levels[3];  // best first
-};
-
-#if defined(RK_NATIVE_X86_LEVELS)
-#define RK_PROGRAM(program)                                                       \
-  {                                                                               \
-    { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 } \
-  }
-constexpr const char* level_names[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
+#if defined(__x86_64__)
+bool has_level_2() noexcept {
+  return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+}
 
 // Feature by feature, three of them by cpuid, because clang 16 has names for the others alone.
 bool has_level_3() noexcept {
@@ -57,13 +51,33 @@ bool has_level_4() noexcept {
          __builtin_cpu_supports("avx512vl");
 }
 
+rk_u32 find_processor_level() noexcept {
+  __builtin_cpu_init();
+  if (has_level_4()) return 4;
+  if (has_level_3()) return 3;
+  return has_level_2() ? 2 : 0;
+}
+#else
+rk_u32 find_processor_level() noexcept { return 0; }
+#endif
+
+struct Program {
+  SliceFunction levels[3];  // best first
+};
+
+#if defined(RK_NATIVE_X86_LEVELS)
+#define RK_PROGRAM(program)                                                       \
+  {                                                                               \
+    { rk_native_##program##_4, rk_native_##program##_3, rk_native_##program##_2 } \
+  }
+constexpr const char* level_names[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
+
 int level_index() noexcept {
-  static const int index = [] {
-    __builtin_cpu_init();
-    if (has_level_4()) return 0;
-    return has_level_3() ? 1 : 2;
-  }();
-  return index;
+  switch (processor_level()) {
+    case 4: return 0;
+    case 3: return 1;
+    default: return 2;
+  }
 }
 #else
 #define RK_PROGRAM(program)                       \
@@ -84,6 +98,11 @@ constexpr Program programs[] = {RK_PROGRAM(hosted), RK_PROGRAM(core), RK_PROGRAM
 SliceFunction find_program(rk_u32 built_in) noexcept {
   if (built_in >= std::size(programs)) return nullptr;
   return programs[built_in].levels[level_index()];
+}
+
+rk_u32 processor_level() noexcept {
+  static const rk_u32 level = find_processor_level();
+  return level;
 }
 
 const char* level_name() noexcept { return level_names[level_index()]; }

@@ -1,6 +1,11 @@
 // What literals do not like: )rk_source" and \" and '"' and \x41 é $x ${x} @x@ [;[;] and lines that
 // end in a backslash \
    #error this is still the comment
+#if defined(__cplusplus)
+#include <limits.h>
+rk_u32 most_of(const char* text);  // each build has its own
+rk_u32 most_of(const char* text) { return text[0] == ')' ? UINT_MAX : 0; }
+#endif
 RK_ON_BYTES {
   const char text[] = ")rk_source\"\\;";
   const rk_u32 length = sizeof text - 1;
