@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 7u
+#define RK_BACKEND_ABI_VERSION 6u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
