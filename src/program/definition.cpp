@@ -153,7 +153,8 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   RK_TRY(hosted, compose(files, header_name, desc.source.name(), "rk_hosted.h"));
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
-  if (desc.compiled != nullptr && desc.compiled->text_hash == hash_of_text(definition->hosted_text_))
+  if (desc.compiled != nullptr &&
+      desc.compiled->text_hash == hash_of_text(definition->hosted_text_))
     definition->compiled_ = desc.compiled;
   return std::shared_ptr<const Definition>(std::move(definition));
 }
