@@ -8,6 +8,7 @@
 #include "backend/native/compiler.hpp"
 #include "compiler_fixture.hpp"
 #include "kernels/rk_actor.h"
+#include "kernels/rk_hosted_abi.h"
 
 namespace ringkernel::native {
 namespace {
