@@ -98,6 +98,32 @@ function(_ringkernel_add_builds name unit levels)
   target_sources(${name} PRIVATE ${unit})
 endfunction()
 
+# _ringkernel_read_schema(<name> <schema> <binary> <generated> <more>): what makes them of it.
+function(_ringkernel_read_schema name schema binary generated more)
+  get_filename_component(folder ${binary} DIRECTORY)
+  add_custom_command(
+    OUTPUT ${binary} ${generated}
+    COMMAND ${FLATC} -b --schema --bfbs-comments --bfbs-builtins -o ${folder} ${schema}
+    COMMAND ${FLATC} --cpp --cpp-std c++17 --gen-name-strings -o ${folder} ${schema}
+    DEPENDS ${schema} ${more}
+    COMMENT "Reading the schema of the program ${name}"
+    VERBATIM)
+endfunction()
+
+# _ringkernel_compose(<name> <rkc> <source> <schema> <binary> <unit> <more>): what makes the unit.
+function(_ringkernel_compose name rkc source schema binary unit more)
+  set(of_schema)
+  if(schema)
+    set(of_schema --schema ${binary} --text ${schema})
+  endif()
+  add_custom_command(
+    OUTPUT ${unit}
+    COMMAND ${rkc} unit ${source} --name ${name} ${of_schema} -o ${unit}
+    DEPENDS ${source} ${schema} ${binary} ${more} ${rkc}
+    COMMENT "Composing the program ${name}"
+    VERBATIM)
+endfunction()
+
 function(ringkernel_add_program name)
   cmake_parse_arguments(ARG "NOT_NATIVE" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS" ${ARGN})
   _ringkernel_check("${name}" "${ARG_SOURCE}" "${ARG_SCHEMA}" "${ARG_STATE_BYTES}"
@@ -129,13 +155,7 @@ function(ringkernel_add_program name)
     get_filename_component(stem "${ARG_SCHEMA}" NAME_WLE)
     set(binary ${folder}/${stem}.bfbs)
     set(generated ${folder}/${stem}_generated.h)
-    add_custom_command(
-      OUTPUT ${binary} ${generated}
-      COMMAND ${FLATC} -b --schema --bfbs-comments --bfbs-builtins -o ${folder} ${schema}
-      COMMAND ${FLATC} --cpp --cpp-std c++17 --gen-name-strings -o ${folder} ${schema}
-      DEPENDS ${schema} ${more}
-      COMMENT "Reading the schema of the program ${name}"
-      VERBATIM)
+    _ringkernel_read_schema(${name} ${schema} ${binary} ${generated} "${more}")
   endif()
   set(rkc)
   set(levels)
@@ -149,16 +169,7 @@ function(ringkernel_add_program name)
       set(levels 4 3 2)
     endif()
     set(unit ${folder}/${name}_unit.inc)
-    set(of_schema)
-    if(schema)
-      set(of_schema --schema ${binary} --text ${schema})
-    endif()
-    add_custom_command(
-      OUTPUT ${unit}
-      COMMAND ${rkc} unit ${source} --name ${name} ${of_schema} -o ${unit}
-      DEPENDS ${source} ${schema} ${binary} ${more} ${rkc}
-      COMMENT "Composing the program ${name}"
-      VERBATIM)
+    _ringkernel_compose(${name} ${rkc} ${source} "${schema}" "${binary}" ${unit} "${more}")
   endif()
   add_custom_command(
     OUTPUT ${folder}/${name}_program.cpp

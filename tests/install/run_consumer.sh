@@ -39,7 +39,12 @@ echo "== find_package"
 "$CMAKE" --build "$work/build"
 "$work/build/consumer"
 "$work/build/c_consumer"
-"$work/build/program_consumer"
+# With rkc the program is compiled with its executable, and needs no compiler now.
+case " ${TOOLS:-} " in
+  *" rkc "*) RINGKERNEL_CXX=/nonexistent; export RINGKERNEL_CXX ;;
+esac
+RINGKERNEL_CACHE=0 "$work/build/program_consumer"
+unset RINGKERNEL_CXX
 
 echo "== as a subproject"
 "$CMAKE" -S "$consumer/../subproject" -B "$work/subproject" \

@@ -1,9 +1,11 @@
 // Runs the program of the tests natively, and prints every byte that it answers.
-//   compiled_child compiled_in     with the builds that are part of this executable
-//   compiled_child at_run_time     without them, as compiled_child without
+//   compiled_child N    with the builds that are part of this executable, without the N best
+//   compiled_child      without any
 #include <cstdio>
-#include <string_view>
+#include <cstdlib>
+#include <vector>
 
+#include "ringkernel/backend_abi.h"
 #include "ringkernel/ringkernel.hpp"
 #include "ringkernel/typed.hpp"
 #include "shop_generated.h"
@@ -23,10 +25,12 @@ rk::Result<rk::Reply> buy(rk::Kernel& kernel, std::uint32_t lines) {
   return kernel.call("Buy", rk::typed<shop::Purchase>(builder).bytes);
 }
 
-rk::Result<void> run(bool is_compiled_in) {
+/// `skipped` < 0: without any.
+rk::Result<void> run(int skipped) {
   RK_TRY(runtime, rk::RingKernelRuntime::builder().backend("native").build());
   rk::ProgramDesc program = shop_program();
-  if (!is_compiled_in) program.compiled = nullptr;
+  if (skipped < 0) program.compiled = nullptr;
+  for (int i = 0; i < skipped && program.compiled[1].query != nullptr; ++i) ++program.compiled;
   RK_TRY_VOID(runtime.add_program(program));
   RK_TRY(kernel, runtime.launch("till", {.program = "shop", .behaviour = "Till"}));
   RK_TRY_VOID(kernel.activate());
@@ -46,8 +50,7 @@ rk::Result<void> run(bool is_compiled_in) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  const rk::Result<void> result =
-      run(argument_count > 1 && std::string_view(arguments[1]) == "compiled_in");
+  const rk::Result<void> result = run(argument_count > 1 ? std::atoi(arguments[1]) : -1);
   if (!result) std::printf("%s\n", result.error().text().c_str());
   return result ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "quotes_program.hpp"
 #include "shop_program.hpp"
@@ -12,6 +13,8 @@
 
 namespace ringkernel::test {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string content_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -57,28 +60,31 @@ TEST(CompiledPrograms, AreNotTakenForAnotherSource) {
   EXPECT_EQ(kernel.call(plain(1))->bytes().size(), 3u);
 }
 
-/// What a process of its own says to the same messages; without a compiler, unless it has to have
-/// one.
-ringkernel::testing::ChildResult shop_child(const char* what) {
-  const std::string compiler = std::string(what) == "at_run_time" ? "" : "/nonexistent";
-  return ringkernel::testing::run_child({RK_COMPILED_CHILD, what},
+/// What a process of its own answers to some messages.
+ringkernel::testing::ChildResult shop_child(std::vector<std::string> arguments,
+                                            const char* compiler) {
+  arguments.insert(arguments.begin(), RK_COMPILED_CHILD);
+  return ringkernel::testing::run_child(arguments,
                                         {{"RINGKERNEL_CXX", compiler}, {"RINGKERNEL_CACHE", "0"}});
 }
+constexpr const char* no_compiler = "/nonexistent";
 
 TEST(CompiledPrograms, NeedNoCompilerAndReplyAsThoseThatAreCompiledAtRunTime) {
   if (shop_program().compiled == nullptr) GTEST_SKIP() << "this build has no rkc";
-  const auto compiled = shop_child("compiled_in");
-  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
-  EXPECT_THAT(compiled.output, ::testing::HasSubstr("replies "));
-  const auto at_run_time = shop_child("at_run_time");
+  const auto at_run_time = shop_child({}, "");
   ASSERT_EQ(at_run_time.exit_code, 0) << at_run_time.output;
-  EXPECT_EQ(compiled.output, at_run_time.output);
+  EXPECT_THAT(at_run_time.output, HasSubstr("replies "));
+  for (const char* skipped : {"0", "1", "2"}) {
+    const auto compiled = shop_child({skipped}, no_compiler);
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+    EXPECT_EQ(compiled.output, at_run_time.output) << skipped;
+  }
 }
 
-TEST(CompiledPrograms, AreWhatMakesTheDifference) {
-  const auto refused = shop_child("without");
+TEST(CompiledPrograms, AreTheOnesThatNeedNoCompiler) {
+  const auto refused = shop_child({}, no_compiler);
   EXPECT_EQ(refused.exit_code, 1) << refused.output;
-  EXPECT_THAT(refused.output, ::testing::HasSubstr("/nonexistent"));
+  EXPECT_THAT(refused.output, HasSubstr(no_compiler));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ bool read_all(int input, std::string& text) {
         deadline - std::chrono::steady_clock::now());
     pollfd ready{input, POLLIN, 0};
     if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) <= 0) return false;
-    const ssize_t bytes = read(input, buffer.data(), buffer.size());
+    const ssize_t bytes = ::read(input, buffer.data(), buffer.size());
     if (bytes <= 0) return true;
     text.append(buffer.data(), static_cast<std::size_t>(bytes));
   }

@@ -8,6 +8,7 @@
 #include "backend/native/compiler.hpp"
 #include "compiler_fixture.hpp"
 #include "kernels/rk_actor.h"
+#include "kernels/rk_hosted_abi.h"
 
 namespace ringkernel::native {
 namespace {
@@ -214,6 +215,31 @@ TEST_F(CompilerTest, RefusesAnObjectOfAnotherInterface) {
   EXPECT_THAT(refused("program.message_bytes += 8;"),
               HasSubstr("this library of " + std::to_string(sizeof(rk_message))));
   EXPECT_THAT(refused(""), HasSubstr("names no handler"));
+}
+
+rk_u32 handle_nothing(rk_message*) { return 0; }
+
+template <rk_u32 Abi>
+const rk_hosted_program* query(rk_u32) {
+  static const rk_hosted_program program{Abi, sizeof(rk_hosted_program), sizeof(rk_message),
+                                         RK_HOSTED_PLAIN, handle_nothing};
+  return &program;
+}
+
+TEST(CompiledBuilds, AreTakenIfTheProcessorRunsThemAndTheHostCanCallThem) {
+  constexpr rk_u32 above_all = 5;
+  const auto ours = query<RK_HOSTED_ABI>;
+  const auto others = query<RK_HOSTED_ABI + 1>;
+  const rk_compiled_program end{0, 0, 0, nullptr};
+  const rk_compiled_program taken[] = {
+      {above_all, 0, 0, ours}, {0, 0, 0, others}, {0, 0, 0, ours}, end};
+  EXPECT_EQ(find_compiled(taken), handle_nothing);
+  const rk_compiled_program too_new[] = {{above_all, 0, 0, ours}, end};
+  EXPECT_EQ(find_compiled(too_new), nullptr);
+  const rk_compiled_program too_old[] = {{0, 0, 0, others}, end};
+  EXPECT_EQ(find_compiled(too_old), nullptr);
+  EXPECT_EQ(find_compiled(&end), nullptr);
+  EXPECT_EQ(find_compiled(nullptr), nullptr);
 }
 
 TEST_F(CompilerTest, SaysWhatTheLinkerSaysOfAnObjectThatIsNone) {
