@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "bench_exchange_program.hpp"
 #include "book_generated.h"
-#include "exchange_program.hpp"
 #include "figures.hpp"
 #include "opencl.hpp"
 #include "program/definition.hpp"
@@ -108,10 +108,10 @@ Measurement order_of_bytes() {
 
 Measurement order_of_table() {
   rk::RingKernelRuntime runtime = open_runtime("native");
-  rk::ProgramDesc program = exchange_program();
+  rk::ProgramDesc program = bench_exchange_program();
   program.source = rk::Source::text("typed.rk.cl", typed_source);
   (void)runtime.add_program(program).value();
-  rk::Kernel kernel = launch(runtime, "exchange");
+  rk::Kernel kernel = launch(runtime, "bench_exchange");
   const rk::Method submit = kernel.method("Submit").value();
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(exchange::CreateOrder(builder, 7, exchange::Side::Sell, 12, 3));
@@ -143,8 +143,8 @@ Measurement time_orders(Send&& send) {
 
 Measurement order_book(const char* backend) {
   rk::RingKernelRuntime runtime = open_runtime(backend);
-  (void)runtime.add_program(exchange_program()).value();
-  rk::Kernel kernel = launch(runtime, "exchange");
+  (void)runtime.add_program(bench_exchange_program()).value();
+  rk::Kernel kernel = launch(runtime, "bench_exchange");
   const rk::Method submit = kernel.method("Submit").value();
   return time_orders([&](rk::Bytes order) {
     return (*rk::read<exchange::Report>(kernel.call(rk::Message{submit, order}).value()))->filled();
@@ -171,7 +171,7 @@ RK_KERNEL void rk_once(RK_GLOBAL rk_u8* state, rk_u32 state_bytes, RK_GLOBAL rk_
 )";
 
 Measurement order_launches() {
-  const auto definition = rk::program::Definition::of(exchange_program()).value();
+  const auto definition = rk::program::Definition::of(bench_exchange_program()).value();
   const rk::program::Behaviour* const book = definition->behaviour("Book").value();
   const std::string text = definition->source().device_text + std::string(launch_entry);
   const Session session(text.c_str());
@@ -219,7 +219,7 @@ Measurement add_program(const char* backend, bool vary) {
   std::vector<double> samples;
   for (int i = 0; i < rounds; ++i) {
     rk::RingKernelRuntime runtime = open_runtime(backend);
-    rk::ProgramDesc program = exchange_program();
+    rk::ProgramDesc program = bench_exchange_program();
     program.compiled = nullptr;  // by the system's compiler
     if (vary) {
       std::string text = program.source.content() + "\n// ";
