@@ -19,7 +19,7 @@
 namespace ringkernel::native {
 
 /// Of a child's output this much is kept, the rest is read and dropped.
-inline constexpr std::size_t child_output_bytes_max = 64 * 1024;
+inline constexpr std::size_t child_output_bytes_max = std::size_t{64} * 1024;
 
 struct Command {
   std::vector<std::string> words;      ///< the first is the absolute path of what is run

@@ -28,7 +28,7 @@ constexpr std::uint64_t object_bytes_max = 64ull * 1024 * 1024;
 
 /// Of a compiler's words, as many as a person reads.
 constexpr std::size_t readable_lines_max = 60;
-constexpr std::size_t readable_bytes_max = 8 * 1024;
+constexpr std::size_t readable_bytes_max = std::size_t{8} * 1024;
 
 Error of_program(const std::string& name, Error error) {
   error.detail = "program '" + name + "': " + error.detail;

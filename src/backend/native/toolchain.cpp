@@ -167,7 +167,7 @@ class Versions {
 std::string processor() {
   const File file(::open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC));
   if (!file) return {};
-  std::string text(16 * 1024, '\0');
+  std::string text(std::size_t{16} * 1024, '\0');
   std::size_t length = 0;
   while (length < text.size()) {
     const ssize_t bytes = ::read(file.get(), text.data() + length, text.size() - length);

@@ -13,8 +13,12 @@ TEST(UnsoundSchema, IsRefusedWhereItIsNoSchemaAtAll) {
   const auto error_of = [](std::size_t bytes) {
     return Schema::from_binary(std::vector<std::byte>(bytes), {"x.bfbs", {}}).error();
   };
-  EXPECT_EQ(error_of(0).detail, "x.bfbs: these bytes are no binary schema (.bfbs)");
-  EXPECT_EQ(error_of(100).detail, "x.bfbs: these bytes are no binary schema (.bfbs)");
+  EXPECT_EQ(
+      error_of(0).detail,
+      "x.bfbs: these bytes are no binary schema, which `flatc -b --schema` makes of its text");
+  EXPECT_EQ(
+      error_of(100).detail,
+      "x.bfbs: these bytes are no binary schema, which `flatc -b --schema` makes of its text");
   EXPECT_EQ(error_of(schema_bytes_max + 1).detail,
             "x.bfbs: a binary schema of 1048577 bytes, at most 1048576");
   EXPECT_TRUE(error_of(0) == Errc::invalid_argument);
