@@ -117,6 +117,7 @@ struct Case {
 [[nodiscard]] std::span<const Case> lifecycle_cases();
 [[nodiscard]] std::span<const Case> message_cases();
 [[nodiscard]] std::span<const Case> tensor_cases();
+[[nodiscard]] std::span<const Case> program_cases();
 [[nodiscard]] std::span<const Case> c_cases();
 
 }  // namespace ringkernel::test::allocation

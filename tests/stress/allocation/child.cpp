@@ -20,7 +20,8 @@ namespace {
 
 std::vector<const Case*> all_cases() {
   std::vector<const Case*> all;
-  for (const auto cases : {lifecycle_cases(), message_cases(), tensor_cases(), c_cases()})
+  for (const auto cases :
+       {lifecycle_cases(), message_cases(), tensor_cases(), program_cases(), c_cases()})
     for (const Case& one : cases) all.push_back(&one);
   return all;
 }
