@@ -205,10 +205,12 @@ RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* out
   message.arena = slice->arena;
   message.arena_bytes = slice->arena_bytes;
   message.workspace = slice->workspace;
+#if !defined(RK_STATELESS)
   RK_GLOBAL const rk_kernel_host_line* host = &slice->kernel_hosts[kernel];
   message.state = slice->arena + host->state_offset;
   message.state_bytes = host->state_bytes;
   message.behaviour = host->behaviour;
+#endif
   message.malformed = 0;
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {

@@ -22,10 +22,12 @@ typedef struct rk_message {
   rk_u32 malformed;   /* out: not 0 where something of the payload could not be read */
   rk_bytes arena;     /* 64-byte aligned */
   rk_u64 arena_bytes;
-  rk_bytes workspace;  /* RK_WORKSPACE_BYTES for each lane, 64-byte aligned */
-  rk_bytes state;      /* of the ring kernel, 64-byte aligned */
-  rk_u32 state_bytes;  /* 0: it has none */
-  rk_u32 behaviour;    /* which kind of actor the ring kernel is */
+  rk_bytes workspace; /* RK_WORKSPACE_BYTES for each lane, 64-byte aligned */
+#if !defined(RK_STATELESS)
+  rk_bytes state;     /* of the ring kernel, 64-byte aligned */
+  rk_u32 state_bytes; /* 0: it has none */
+  rk_u32 behaviour;   /* which kind of actor the ring kernel is */
+#endif
   rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_bind.h */
 } rk_message;
 

@@ -1,4 +1,8 @@
 /// The program `core`: one op of the Core op set for each message (protocol/ops.def).
+#if defined(__OPENCL_C_VERSION__)
+// Its kernels have none, and on a GPU each byte of a message is private memory of a work-item.
+#define RK_STATELESS
+#endif
 #include "rk_device.h"
 #include "rk_dispatch.h"
 

@@ -237,8 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Fault{"memory:2", "clSVMAlloc of 65536 bytes returned nothing", true},
                       Fault{"buffer:1", "clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)"},
                       Fault{"build:1", "kernels/layout_probe.cl"},
-                      Fault{"build:2", "kernels/self_test.cl"},
-                      Fault{"build:3", "program 'echo'"}),
+                      Fault{"build:2", "kernels/self_test.cl"}, Fault{"build:3", "program 'echo'"}),
     [](const auto& fault) {
       std::string name = fault.param.plan;
       name.replace(name.find(':'), 1, "_");
