@@ -25,7 +25,7 @@ constexpr Definition::BuiltIn Definition::echo{"echo", RK_PROGRAM_ECHO};
 namespace {
 
 constexpr std::size_t name_length_max = 64;
-constexpr std::size_t source_bytes_max = 1024 * 1024;
+constexpr std::size_t source_bytes_max = std::size_t{1024} * 1024;
 constexpr std::uint32_t state_bytes_max = 1u << 30;
 
 /// How messages reach the handler of a program without a schema.
@@ -110,7 +110,7 @@ std::string names_of(const Behaviour& behaviour) {
 
 std::uint64_t hash_of_text(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
 
