@@ -25,14 +25,14 @@ struct Order {
   std::uint32_t quantity;
 };
 
-/// Prices near 256, so that half of the orders trade.
+/// Buyers ask for a little more than sellers, so that most orders trade soon.
 std::vector<Order> make_stream(std::size_t count) {
   std::mt19937 random(7);  // NOLINT: the same stream each time
   std::vector<Order> stream(count);
   for (std::size_t i = 0; i < count; ++i) {
     const bool buys = random() % 2 == 0;
     stream[i] = {random() % symbols, i + 1, buys ? exchange::Side::Buy : exchange::Side::Sell,
-                 static_cast<std::uint32_t>(256 + random() % 16 - (buys ? 8 : 7)),
+                 static_cast<std::uint32_t>((buys ? 250 : 246) + random() % 16),
                  static_cast<std::uint32_t>(1 + random() % 100)};
   }
   return stream;

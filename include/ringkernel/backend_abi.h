@@ -98,7 +98,7 @@ struct rk_hosted_program; /* kernels/rk_hosted_abi.h */
 typedef struct rk_compiled_program {
   uint32_t level;     /* of x86-64 that it needs, 2 to 4; 0: none */
   uint32_t reserved;  /* 0 */
-  uint64_t text_hash; /* of the text that it was made of (src/program/definition.hpp) */
+  uint64_t text_hash; /* of the text that it was made of (Definition::text_hash) */
   const struct rk_hosted_program* (*query)(rk_u32 abi); /* as rk_program_query */
 } rk_compiled_program;
 

@@ -56,9 +56,9 @@ class RingKernelRuntime {
   [[nodiscard]] Result<Kernel> launch(std::string_view id, const KernelOptions& options = {});
 
   /// A program of your own: checks its schema, builds it for the device, and keeps it. Takes some
-  /// hundred milliseconds, or a few where it was built before. Its name is free for good. Errors:
-  /// invalid_argument (name, schema, an unreadable file), build_failed with the compiler's words,
-  /// E6002 (no compiler), limit_exceeded, E6004 (arena), runtime_closed.
+  /// hundred milliseconds, or a few where it was built before; other launches wait meanwhile.
+  /// Errors: invalid_argument (a name that is in use, schema, an unreadable file), build_failed
+  /// with the compiler's words, E6002 (no compiler), limit_exceeded, E6004 (arena), runtime_closed.
   Result<ProgramInfo> add_program(const ProgramDesc& program);
   /// What is known of a program: program_not_found.
   [[nodiscard]] Result<ProgramInfo> program(std::string_view name) const;

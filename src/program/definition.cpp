@@ -1,15 +1,16 @@
 #include "program/definition.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "foundation/hash.hpp"
 #include "kernels/flatten.hpp"
 #include "kernels/sources.hpp"
+#include "program/model.hpp"
 #include "ringkernel/limits.hpp"
 
 namespace ringkernel::program {
@@ -36,12 +37,6 @@ constexpr std::string_view dispatch_of_bytes =
 
 Error unusable(const ProgramDesc& desc, const std::string& why) {
   return {Errc::invalid_argument, "program '" + desc.name.substr(0, name_length_max) + "': " + why};
-}
-
-bool is_identifier(std::string_view name) {
-  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-         std::ranges::all_of(name, fits);
 }
 
 Result<void> check(const ProgramDesc& desc) {
@@ -102,18 +97,6 @@ MethodInfo info_of(const Method& method) {
 
 }  // namespace
 
-std::string names_of(const Behaviour& behaviour) {
-  std::string names;
-  for (const Method& method : behaviour.methods) names += (names.empty() ? "" : ", ") + method.name;
-  return names;
-}
-
-std::uint64_t hash_of_text(std::string_view text) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 bool Definition::is_built_in(std::string_view name) noexcept {
   return name == core.name || name == echo.name;
 }
@@ -169,11 +152,12 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   definition->handlers_ = std::move(handlers);
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
-  if (desc.compiled != nullptr &&
-      desc.compiled->text_hash == hash_of_text(definition->hosted_text_))
+  if (desc.compiled != nullptr && desc.compiled->text_hash == definition->text_hash())
     definition->compiled_ = desc.compiled;
   return std::shared_ptr<const Definition>(std::move(definition));
 }
+
+std::uint64_t Definition::text_hash() const noexcept { return fnv1a(hosted_text_); }
 
 rk_program_source Definition::source() const noexcept {
   return {.struct_bytes = sizeof(rk_program_source),
@@ -194,10 +178,8 @@ Result<const Behaviour*> Definition::behaviour(std::string_view name) const {
   const auto& all = schema_->behaviours();
   if (name.empty() && all.size() == 1) return &all.front();
   if (const Behaviour* found = schema_->find_behaviour(name)) return found;
-  std::string names;
-  for (const Behaviour& behaviour : all) names += (names.empty() ? "" : ", ") + behaviour.name;
   return Error(Errc::invalid_argument, "program '" + name_ + "' has no behaviour '" +
-                                           std::string(name) + "'; it has: " + names);
+                                           std::string(name) + "'; it has: " + names_of(all));
 }
 
 std::uint32_t Definition::state_bytes(const Behaviour* behaviour) const noexcept {

@@ -44,6 +44,8 @@ class Definition {
   [[nodiscard]] Error explained(Error error) const;
   /// What the host's compiler gets (kernels/rk_hosted.h); empty for ours.
   [[nodiscard]] const std::string& hosted_text() const noexcept { return hosted_text_; }
+  /// Which text a build ahead of time was made of.
+  [[nodiscard]] std::uint64_t text_hash() const noexcept;
 
  private:
   struct BuiltIn;
@@ -65,11 +67,5 @@ class Definition {
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
 };
-
-/// Which text a build was made of: FNV-1a, 64 bits.
-[[nodiscard]] std::uint64_t hash_of_text(std::string_view text) noexcept;
-
-/// "Submit, Drop".
-[[nodiscard]] std::string names_of(const Behaviour& behaviour);
 
 }  // namespace ringkernel::program

@@ -45,6 +45,13 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+/// Of C, and in ASCII.
+constexpr bool is_identifier(std::string_view name) {
+  if (name.empty() || !is_letter(name.front())) return false;
+  for (const char c : name)
+    if (!is_letter(c) && !is_digit(c)) return false;
+  return true;
+}
 
 /// Whether a value of the type is a number: enums and booleans are.
 constexpr bool is_number(Base base) { return base > Base::union_type && base <= Base::f64; }

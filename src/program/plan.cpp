@@ -5,6 +5,8 @@
 #include <charconv>
 #include <set>
 
+#include "foundation/hash.hpp"
+
 namespace ringkernel::program {
 namespace {
 
@@ -48,9 +50,7 @@ std::uint64_t layout_hash(const Object& object, const std::map<int, std::uint64_
       text += suffix_of(type.item());
     text += '*' + std::to_string(type.length) + ';';
   }
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+  return fnv1a(text);
 }
 
 class PlanMaker {

@@ -15,13 +15,6 @@ using Tables = flatbuffers::Vector<Offset<T>>;
 
 std::string text_of(const String* string) { return string ? string->str() : std::string(); }
 
-bool is_identifier(std::string_view name) {
-  if (name.empty() || !is_letter(name.front())) return false;
-  for (const char c : name)
-    if (!is_letter(c) && !is_digit(c)) return false;
-  return true;
-}
-
 bool is_dotted(std::string_view name) {
   for (;;) {
     const std::size_t dot = name.find('.');

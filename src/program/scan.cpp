@@ -74,13 +74,6 @@ void find_members(Tokens& tokens, const std::string& type, Lines& lines) {
   }
 }
 
-template <class T>
-std::string names_of(const std::vector<T>& all) {
-  std::string text;
-  for (const T& one : all) (text += text.empty() ? "" : ", ") += one.name;
-  return text;
-}
-
 /// What is wrong with a handler; empty where nothing is.
 std::string mistake_of(const Schema& schema, const std::string& behaviour,
                        const std::string& method) {

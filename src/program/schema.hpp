@@ -68,6 +68,14 @@ struct Behaviour {
   [[nodiscard]] const Method* find_method(std::string_view method) const;
 };
 
+/// The names of behaviours or methods, for a sentence: "Submit, Drop".
+template <class T>
+[[nodiscard]] std::string names_of(const std::vector<T>& all) {
+  std::string text;
+  for (const T& one : all) (text += text.empty() ? "" : ", ") += one.name;
+  return text;
+}
+
 /// FNV-1a, 32 bits.
 std::uint32_t name_id(std::string_view full_name);
 

@@ -125,9 +125,9 @@ Result<Method> KernelState::method(std::string_view name, const char* request,
   if (behaviour_ == nullptr) return noted(has_no_methods());
   const program::Method* const found = behaviour_->find_method(name);
   if (found == nullptr)
-    return noted(Error(Errc::unknown_method, behaviour_->full_name + " has no method '" +
-                                                 std::string(name) +
-                                                 "'; it has: " + program::names_of(*behaviour_)));
+    return noted(
+        Error(Errc::unknown_method, behaviour_->full_name + " has no method '" + std::string(name) +
+                                        "'; it has: " + program::names_of(behaviour_->methods)));
   const auto differs = [](const char* given, const std::string& wanted) {
     return given != nullptr && given != wanted;
   };
@@ -142,7 +142,9 @@ Result<Method> KernelState::method(std::string_view name, const char* request,
 
 Result<void> KernelState::check_state(std::size_t bytes) const {
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
-    return wrong_state("its state read or written, which needs it launched or deactivated");
+    return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_) +
+                                          ": its state can be read and written while it is "
+                                          "launched or deactivated");
   if (bytes == state_bytes_) return {};
   return Error(Errc::invalid_argument, "the state of kernel '" + id_ + "' has " +
                                            std::to_string(state_bytes_) + " bytes, not " +
@@ -267,7 +269,7 @@ Result<void> KernelState::prepare_bytes(ContentView content, Prepared& prepared)
   if (message == nullptr && behaviour_ != nullptr)
     return Error(Errc::unsupported_operation,
                  "program '" + options_.program + "' takes messages of methods, which " +
-                     behaviour_->full_name + " has: " + program::names_of(*behaviour_));
+                     behaviour_->full_name + " has: " + program::names_of(behaviour_->methods));
   if (message != nullptr && behaviour_ == nullptr) return has_no_methods();
   prepared.bytes = message != nullptr ? message->request : content.bytes();
   if (prepared.bytes.size() > ring_bytes_max)

@@ -1,10 +1,14 @@
 // Programs of a user's own, without a schema: bytes in, bytes out, and a state between them.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/backends.hpp"
 #include "support/temp_folder.hpp"
@@ -159,6 +163,54 @@ TEST_P(Programs, ARepliesRoomIsTheProgramsAndItsLengthTheHandlers) {
     ASSERT_EQ(reply->bytes().size(), static_cast<std::size_t>(length <= 200 ? length : 200));
     for (std::size_t i = 0; i < reply->bytes().size(); ++i)
       ASSERT_EQ(reply->bytes()[i], static_cast<std::byte>(length + static_cast<int>(i)));
+  }
+}
+
+/// The sum over 64 virtual lanes, then in a tree, as rk_actor.h promises it.
+float team_sum(std::span<const float> values) {
+  std::array<float, 64> parts{};
+  for (std::size_t i = 0; i < values.size(); ++i) parts[i % 64] += values[i];
+  for (std::size_t half = 32; half != 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+  return parts[0];
+}
+
+TEST_P(Programs, ArithmeticHasTheSameBitsEverywhere) {
+  auto runtime = open();
+  const auto added = runtime.add_program(
+      {.name = "sums",
+       .source = Source::text("sums.rk.cl",
+                              "RK_ON_BYTES {\n"
+                              "  RK_GLOBAL const rk_f32* x ="
+                              " (RK_GLOBAL const rk_f32*)rk_request_bytes(self);\n"
+                              "  RK_GLOBAL rk_f32* y = (RK_GLOBAL rk_f32*)rk_reply_bytes(self);\n"
+                              "  rk_f32 sum;\n"
+                              "  RK_TEAM_SUM(self, i, rk_request_length(self) / 4, sum, x[i]);\n"
+                              "  y[0] = sum;\n"
+                              "  y[1] = rk_fma(x[0], x[1], x[2]);\n"
+                              "  y[2] = x[0] * x[1] + x[2]; /* not contracted */\n"
+                              "  y[3] = (rk_f32)(rk_lane(self) + 10 * rk_lanes(self));\n"
+                              "  rk_barrier(self);\n"
+                              "  rk_reply_length(self, rk_leads(self) ? 16 : 0);\n"
+                              "  return RK_OK;\n"
+                              "}\n"),
+       .reply_bytes = 16});
+  ASSERT_TRUE(added) << added.error().text();
+  Kernel kernel = active(runtime, "a", {.program = "sums"});
+  for (const std::size_t count : {3u, 63u, 64u, 65u, 1000u}) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = 1.0f / static_cast<float>(3 + (i * 7919) % 1013);
+    const auto reply = kernel.call(std::as_bytes(std::span(values)));
+    ASSERT_TRUE(reply) << reply.error().text();
+    std::array<float, 4> got{};
+    ASSERT_EQ(reply->bytes().size(), sizeof got);
+    std::memcpy(got.data(), reply->bytes().data(), sizeof got);
+    const volatile float product = values[0] * values[1];  // rounded by itself
+    EXPECT_EQ(got[0], team_sum(values)) << count;
+    EXPECT_EQ(got[1], std::fma(values[0], values[1], values[2]));
+    EXPECT_EQ(got[2], product + values[2]);
+    EXPECT_EQ(got[3], 10.0f) << "one lane";
   }
 }
 

@@ -15,6 +15,8 @@
 #include <tuple>
 #include <vector>
 
+#include "foundation/hash.hpp"
+
 namespace ringkernel::backend {
 
 namespace {
@@ -28,23 +30,16 @@ struct Header {
   std::uint64_t format = 1;
   std::uint64_t key_bytes = 0;
   std::uint64_t content_bytes = 0;
-  std::uint64_t checksum = 0;  // of key and content
+  std::uint64_t checksum =
+      0;  // of key and content: tells damage; whoever may write the folder is trusted
 };
 static_assert(sizeof(Header) == 40);
-
-/// FNV-1a: tells damage and names files. Whoever may write the folder is trusted.
-std::uint64_t hash(std::string_view text, std::uint64_t start = 0xcbf29ce484222325u) {
-  std::uint64_t value = start;
-  for (const char character : text)
-    value = (value ^ static_cast<unsigned char>(character)) * 0x100000001b3u;
-  return value;
-}
 
 Header header_of(std::string_view key, std::string_view content) {
   Header header;
   header.key_bytes = key.size();
   header.content_bytes = content.size();
-  header.checksum = hash(content, hash(key));
+  header.checksum = fnv1a(content, fnv1a(key));
   return header;
 }
 
@@ -126,7 +121,7 @@ std::optional<CacheFolder> CacheFolder::open(const std::string& path, std::uint6
 }
 
 std::string CacheFolder::file_name(std::string_view key) {
-  return hexadecimal(hash(key)).append(entry_suffix);
+  return hexadecimal(fnv1a(key)).append(entry_suffix);
 }
 
 Lookup CacheFolder::load(std::string_view key, std::string& content) const {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,14 +102,18 @@ class Child {
 
   /// False if it has not ended by then.
   bool wait(Clock::time_point deadline, std::optional<int>& status) noexcept {
+    // Readable when it has ended. Without one, before Linux 5.3, it is asked each millisecond.
+    const File ended(static_cast<int>(syscall(SYS_pidfd_open, id_, 0)));
     for (;;) {
       int found = 0;
       const pid_t answer = waitpid(id_, &found, WNOHANG);
       if (answer == id_) status = found;
       has_ended_ = answer == id_ || (answer < 0 && errno == ECHILD);
       if (has_ended_) return true;
-      if (Clock::now() >= deadline) return false;
-      poll(nullptr, 0, 1);  // it has closed its output, and is about to end
+      const auto left = left_until(deadline);
+      if (left.count() == 0) return false;
+      pollfd ending{ended.get(), POLLIN, 0};
+      poll(&ending, 1, ended ? static_cast<int>(std::min<long>(left.count(), 1'000'000)) : 1);
     }
   }
 

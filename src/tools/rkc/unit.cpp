@@ -36,7 +36,7 @@ std::string hosted_unit(const ringkernel::program::Definition& definition,
                         std::string_view handlers) {
   const std::string& text = definition.hosted_text();
   std::string unit = fmt::format("// text_hash 0x{:016x}\n// Written by rkc: the program '{}'.\n",
-                                 ringkernel::program::hash_of_text(text), definition.name());
+                                 definition.text_hash(), definition.name());
   unit += "#if defined(RK_HOSTED_NAMESPACE)\n";
   for (const std::string_view header : system_headers(handlers))
     unit += fmt::format("#if __has_include({0})\n#include {0}\n#endif\n", header);
