@@ -54,9 +54,20 @@ function(rk_archive)
   set_property(GLOBAL APPEND PROPERTY RINGKERNEL_ARCHIVE ${ARGN})
 endfunction()
 
+# rk_unhurried(<target>): nothing of what it does has to be fast, but for those who install it; a
+# build for tests, where compiling costs the most, does without optimisation there.
+set(RINGKERNEL_FOR_TESTS OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(RINGKERNEL_FOR_TESTS ON)
+endif()
+function(rk_unhurried target)
+  if(RINGKERNEL_FOR_TESTS)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
 # rk_layer(<name> SOURCES ... PUBLIC <layers> PRIVATE <libraries>): target ringkernel_<name>. COLD:
-# no message passes through it, so a run with a sanitizer, where compiling costs the most, does
-# without optimisation there.
+# no message passes through it (rk_unhurried).
 function(rk_layer name)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(ringkernel_${name} STATIC ${ARG_SOURCES})
@@ -65,8 +76,8 @@ function(rk_layer name)
     PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(ringkernel_${name}
     PUBLIC ${ARG_PUBLIC} PRIVATE ringkernel_flags ${ARG_PRIVATE})
-  if(ARG_COLD AND RINGKERNEL_SANITIZE)
-    target_compile_options(ringkernel_${name} PRIVATE -O0)
+  if(ARG_COLD)
+    rk_unhurried(ringkernel_${name})
   endif()
   rk_archive(ringkernel_${name})
 endfunction()
@@ -86,11 +97,15 @@ function(rk_embed output)
     VERBATIM)
 endfunction()
 
-# Compiling is most of what a run with a sanitizer costs. The tests, but not what they test, do
-# without optimisation there, and have what others wrote compiled once (tests/support).
+# In a build for tests these, but not what they test, do without optimisation, and have what others
+# wrote compiled once (tests/support).
 function(rk_compile_quickly test)
-  target_compile_options(${test} PRIVATE -O0)
+  if(NOT RINGKERNEL_FOR_TESTS)
+    return()
+  endif()
+  rk_unhurried(${test})
   target_link_libraries(${test} PRIVATE ringkernel_boost)  # where it is to be found
+  target_compile_definitions(${test} PRIVATE GTEST_HAS_PTHREAD=1)  # as GTest's targets say
   target_precompile_headers(${test} REUSE_FROM ringkernel_test_headers)
   get_target_property(sources ${test} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]c$")
@@ -104,15 +119,16 @@ endfunction()
 # work, which takes its time, only the suites of SANITIZED_SUITES. Stress tests are smaller there:
 # a message by copies takes as long as fifty in shared memory. ALONE: it needs every core for
 # itself; the others run beside each other, at first those that take long, COST seconds. ONE_THREAD:
-# not under ThreadSanitizer, which would have nothing to see.
+# not under ThreadSanitizer, which would have nothing to see. COMPUTES: the test itself has much to
+# compute, and is optimised, where no sanitizer makes that dear.
 function(rk_test name)
-  cmake_parse_arguments(ARG "EACH_TRANSFER;ALONE;ONE_THREAD" "TIMEOUT;COST;SANITIZED_SUITES"
-                        "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "EACH_TRANSFER;ALONE;ONE_THREAD;COMPUTES"
+                        "TIMEOUT;COST;SANITIZED_SUITES" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ringkernel_flags ${ARG_LINK} GTest::gmock_main)
-  if(RINGKERNEL_SANITIZE)
+  if(RINGKERNEL_SANITIZE OR NOT ARG_COMPUTES)
     rk_compile_quickly(${name})
   endif()
   if(NOT ARG_TIMEOUT)

@@ -1,5 +1,4 @@
-/// Headers of others that most tests include, compiled once where a sanitizer is at work
-/// (CMakeLists.txt).
+/// Headers of others that most tests include, compiled once in a build for tests (CMakeLists.txt).
 #pragma once
 
 #include <gmock/gmock.h>

@@ -155,11 +155,14 @@ TEST_F(OpenClEnvironment, ReportsADriverThatDoesNotLoadAndKeepsTheOthers) {
   EXPECT_THAT(result.output, HasSubstr("a-missing.icd: libno-such-driver.so - "));
 }
 
-/// PoCL adds the flags of this variable to every build.
+/// PoCL adds the flags to every build. A program from the cache is not built.
+Environment building_with(const std::string& flags) {
+  return {{"POCL_EXTRA_BUILD_FLAGS", flags}, {"RINGKERNEL_CACHE", "0"}};
+}
+
 TEST_F(OpenClEnvironment, RefusesToOpenADeviceWithAnotherLayoutAndNamesTheField) {
   if (!is_pocl_) GTEST_SKIP() << "only PoCL has such a variable";
-  const ChildResult result =
-      child({"open"}, {{"POCL_EXTRA_BUILD_FLAGS", "-DRK_LAYOUT_PROBE_SKEW=4"}});
+  const ChildResult result = child({"open"}, building_with("-DRK_LAYOUT_PROBE_SKEW=4"));
   EXPECT_EQ(result.exit_code, 1) << result.output;
   EXPECT_THAT(result.output, HasSubstr("protocol_mismatch"));
   EXPECT_THAT(result.output, HasSubstr("rk_executor_host_line.magic: host 0, device 4"));
@@ -168,7 +171,7 @@ TEST_F(OpenClEnvironment, RefusesToOpenADeviceWithAnotherLayoutAndNamesTheField)
 TEST_F(OpenClEnvironment, ShowsTheCompilersLogWhenABuildFails) {
   if (!is_pocl_) GTEST_SKIP() << "only PoCL has such a variable";
   const ChildResult result =
-      child({"open"}, {{"POCL_EXTRA_BUILD_FLAGS", "-DRK_LAYOUT_PROBE_SKEW=undeclared_word"}});
+      child({"open"}, building_with("-DRK_LAYOUT_PROBE_SKEW=undeclared_word"));
   EXPECT_EQ(result.exit_code, 1) << result.output;
   EXPECT_THAT(result.output, HasSubstr("build_failed"));
   EXPECT_THAT(result.output, HasSubstr("CL_BUILD_PROGRAM_FAILURE (-11)"));
