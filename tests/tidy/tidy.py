@@ -10,6 +10,8 @@ import re
 import sys
 from typing import NamedTuple
 
+import prose
+
 TOP_LEVEL = set("""
     CMakeLists.txt include src kernels schemas bridge tests bench examples docs packaging
     README.md CHANGELOG.md CONTRIBUTING.md LICENSE CMakePresets.json
@@ -19,6 +21,7 @@ NOT_OURS = {".git", "build", "__pycache__", "uplot-1.6.32"}
 COLUMNS_MAX = 100
 LINES_MAX = 500
 HEADER_LINES_MAX = 60
+README_LINES_MAX = 100
 LABELS = ["Threading:", "Memory ordering:", "Ownership:", "Errors:", "Units:"]
 
 CODE = {".hpp", ".cpp", ".h", ".c", ".cl", ".def", ".fbs", ".py", ".cmake", ".pml"}
@@ -218,6 +221,23 @@ def line_length(tree):
         for number, line in enumerate(lines, 1):
             if len(line) > COLUMNS_MAX:
                 yield Finding(path, number, f"{len(line)} columns, at most {COLUMNS_MAX}")
+
+
+@rule
+def prose_length(tree):
+    """Lines and sentences of Markdown are short, and the README fits on two screens."""
+    for path, lines in tree.suffixed({".md"}):
+        for number, line in prose.prose_lines(lines):
+            if prose.too_long(line):
+                yield Finding(path, number, f"{len(line)} columns, at most {prose.COLUMNS_MAX}")
+        for number, paragraph in prose.paragraphs(lines):
+            for words in prose.sentences(paragraph):
+                if len(words) > prose.WORDS_MAX:
+                    beginning = " ".join(words[:6])
+                    yield Finding(path, number, f"{len(words)} words in a sentence, at most "
+                                                f"{prose.WORDS_MAX}: {beginning} ...")
+        if path == "README.md" and len(lines) > README_LINES_MAX:
+            yield Finding(path, README_LINES_MAX, f"{len(lines)} lines, at most {README_LINES_MAX}")
 
 
 @rule

@@ -49,6 +49,12 @@ BAD = {
         {"bridge/a.cpp": 'std::cerr << "x";\n'},
     ],
     "line_length": [{"src/a.cpp": "x" * 101 + "\n"}, {"rk": "x" * 101 + "\n"}],
+    "prose_length": [
+        {"docs/A.md": "word " * 20 + "w\n"},
+        {"docs/A.md": "A word or\n" + "two more\n" * 14},
+        {"docs/A.md": "- One.\n- " + "word\n" * 31},
+        {"README.md": "# A\n\n" * 50 + "end\n"},
+    ],
     "file_length": [{"src/a.cpp": "x\n" * 501}],
     "blanks": [
         {"src/a.cpp": "x \n"},
@@ -109,6 +115,15 @@ GOOD = {
         {"src/foundation/assert.hpp": 'std::fprintf(stderr, "x");\n'},
     ],
     "line_length": [{"src/a.cpp": "x" * 100 + "\n"}, {"docs/A.md": "x" * 200 + "\n"}],
+    "prose_length": [
+        {"docs/A.md": "| a table " + "word " * 40 + "|\n"},
+        {"docs/A.md": "```\n" + "word " * 40 + "\n```\n"},
+        {"docs/A.md": "A link:\n[" + "x" * 60 + "](" + "y" * 60 + ")\n"},
+        {"docs/A.md": ("Ten words are in this, and that is no more. " * 2 + "\n") * 4},
+        {"docs/A.md": "- " + "word\n" * 15 + "- " + "word\n" * 16},
+        {"docs/A.md": "`" + "word " * 15 + "`\n" + "word\n" * 29},
+        {"README.md": "# A\n\n" * 50},
+    ],
     "file_length": [{"src/a.cpp": "x\n" * 500}, {"docs/A.md": "x\n" * 600}],
     "blanks": [{"src/a.cpp": "x\n"}, {"src/a.cpp": ""}],
     "header_opening": [
