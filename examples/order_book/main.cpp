@@ -1,5 +1,8 @@
-// order_book: 64 limit order books, an actor each, which a stream of orders goes through.
+// order_book: 64 limit order books, an actor each, which a stream of orders goes through. The same
+// books behind mutexes run beside them.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <random>
@@ -8,6 +11,7 @@
 
 #include "book_generated.h"
 #include "exchange_program.hpp"
+#include "plain_book.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "ringkernel/typed.hpp"
 
@@ -38,6 +42,20 @@ std::vector<Order> make_stream(std::size_t count) {
   return stream;
 }
 
+/// What single orders took.
+class Times {
+ public:
+  void add(std::chrono::nanoseconds time) { ns_.push_back(time.count()); }
+  void print(const char* who) {
+    std::sort(ns_.begin(), ns_.end());
+    std::cout << who << ": p50 " << ns_[ns_.size() / 2] << " ns, p99 " << ns_[ns_.size() * 99 / 100]
+              << " ns an order\n";
+  }
+
+ private:
+  std::vector<std::int64_t> ns_;
+};
+
 /// The error ends the program.
 template <class T>
 T value_of(rk::Result<T> result) {
@@ -61,15 +79,22 @@ int main(int argument_count, char** arguments) {
                                                                          .auto_activate = true})));
 
   const rk::Method submit = value_of(books[0].method("Submit"));
-  const std::vector<Order> stream = make_stream(count);
   flatbuffers::FlatBufferBuilder builder;
-  std::uint64_t filled = 0, refused = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  for (const Order& order : stream) {
+  std::vector<PlainBook> plain_books(symbols);
+  Times actors, plain;
+  std::uint64_t filled = 0, filled_plainly = 0, refused = 0;
+  for (const Order& order : make_stream(count)) {
+    const auto begin = std::chrono::steady_clock::now();
     builder.Clear();
     builder.Finish(
         exchange::CreateOrder(builder, order.id, order.side, order.price, order.quantity));
     auto reply = books[order.symbol].call({submit, rk::typed<exchange::Order>(builder).bytes});
+    const auto middle = std::chrono::steady_clock::now();
+    const auto report = plain_books[order.symbol].submit(
+        order.id, order.side == exchange::Side::Buy, order.price, order.quantity);
+    plain.add(std::chrono::steady_clock::now() - middle);
+    actors.add(middle - begin);
+    filled_plainly += report ? report->filled : 0;
     if (reply)
       filled += (*value_of(rk::read<exchange::Report>(*std::move(reply)))).filled();
     else if (reply.error() == rk::Errc::handler_fault)
@@ -77,7 +102,6 @@ int main(int argument_count, char** arguments) {
     else
       value_of(std::move(reply));
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
 
   std::uint64_t volume = 0;  // as the actors counted it
   for (rk::Kernel& book : books) {
@@ -85,7 +109,8 @@ int main(int argument_count, char** arguments) {
     volume += value_of(book.read_state<exchange::BookState>()).volume();
   }
   std::cout << count << " orders in " << symbols << " books on " << runtime.metrics().backend
-            << ": " << static_cast<std::uint64_t>(static_cast<double>(count) / took.count())
-            << " a second; filled " << filled << ", refused " << refused << '\n';
-  return volume == filled ? EXIT_SUCCESS : EXIT_FAILURE;
+            << ": filled " << filled << ", refused " << refused << '\n';
+  actors.print("an actor for each book");
+  plain.print("a mutex for each book");
+  return volume == filled && filled == filled_plainly ? EXIT_SUCCESS : EXIT_FAILURE;
 }
