@@ -17,6 +17,9 @@
 #include "program/definition.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "ringkernel/typed.hpp"
+#ifdef RK_BENCH_JSON
+#include "ringkernel/json.hpp"
+#endif
 
 namespace bench {
 namespace {
@@ -120,6 +123,22 @@ Measurement order_of_table() {
     if (!kernel.call(message)) throw std::runtime_error("no reply");
   });
 }
+
+#ifdef RK_BENCH_JSON
+Measurement order_in_json() {
+  rk::RingKernelRuntime runtime = open_runtime("native");
+  rk::ProgramDesc program = bench_exchange_program();
+  program.source = rk::Source::text("typed.rk.cl", typed_source);
+  (void)runtime.add_program(program).value();
+  rk::Kernel kernel = launch(runtime, "bench_exchange");
+  rk::JsonCodec codec = rk::JsonCodec::open(program.schema).value();
+  return time_block([&] {
+    const auto report = rk::call_json(kernel, codec, "Submit",
+                                      R"({"id": 7, "side": "Sell", "price": 12, "quantity": 3})");
+    if (!report) throw std::runtime_error("no reply");
+  });
+}
+#endif
 
 /// An order that trades with the one before it, one after the other.
 template <class Send>
@@ -242,6 +261,9 @@ const Case cases[] = {
     {"native_echo", "ns", [] { return echo("native", false); }},
     {"order_of_table", "ns", order_of_table},
     {"order_of_bytes", "ns", order_of_bytes},
+#ifdef RK_BENCH_JSON
+    {"order_in_json", "ns", order_in_json},
+#endif
     {"opencl_order_book", "us", [] { return order_book("opencl"); }},
     {"native_order_book", "us", [] { return order_book("native"); }},
     {"order_launches", "us", order_launches},
@@ -255,6 +277,9 @@ const Figure figures[] = {
     {"user_echo_vs_builtin_echo", "x", Better::lower, 1.05, "opencl_user_echo", {"opencl_echo"}},
     {"native_user_echo_vs_builtin", "x", Better::lower, 1.1, "native_user_echo", {"native_echo"}},
     {"typed_order_ns", "ns", Better::lower, Figure::no_bar, "order_of_table", {"order_of_bytes"}},
+#ifdef RK_BENCH_JSON
+    {"json_order_ns", "ns", Better::lower, Figure::no_bar, "order_in_json", {"order_of_table"}},
+#endif
     {"order_book_vs_launch", "x", Better::higher, 20, "opencl_order_book", {"order_launches"}},
     {"native_order_book_vs_launch",
      "x",

@@ -20,7 +20,16 @@ target_link_libraries(ringkernel_cpp INTERFACE
 target_include_directories(ringkernel_shared INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-install(TARGETS ringkernel_cpp ringkernel_shared EXPORT ringkernel
+# Schemas as text, and JSON: with the FlatBuffers of whoever links it (ringkernel-config.cmake.in).
+set(schema_library)
+if(TARGET ringkernel_schema)
+  set(schema_library ringkernel_schema_cpp)
+  add_library(ringkernel_schema_cpp STATIC $<TARGET_OBJECTS:ringkernel_schema>)
+  set_target_properties(ringkernel_schema_cpp PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME schema)
+  target_link_libraries(ringkernel_schema_cpp INTERFACE ringkernel_cpp)
+endif()
+
+install(TARGETS ringkernel_cpp ringkernel_shared ${schema_library} EXPORT ringkernel
         LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringkernel
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -3,29 +3,14 @@
 #include <flatbuffers/idl.h>
 #include <flatbuffers/util.h>
 
-#include <regex>
-#include <sstream>
+#include <utility>
+
+#include "foundation/memory_error.hpp"
+#include "ringkernel/schema_text.hpp"
+#include "schema/parser_message.hpp"
 
 namespace ringkernel::program {
 namespace {
-
-// Of the language's style, which is not ours to judge.
-constexpr std::string_view style_warning = "field names should be lowercase snake_case";
-
-/// Of what the parser says, the first that matters: its "/folder/FILE:3: 2: error: REASON" as
-/// "FILE:3:2: REASON". Empty where nothing does.
-std::string first_reason(const std::string& said, const std::string& file) {
-  static const std::regex shape("(.*):([0-9]+): ([0-9]+): (error|warning): (.*)");
-  std::istringstream lines(said);
-  std::smatch parts;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() || line.find(style_warning) != std::string::npos) continue;
-    if (!std::regex_match(line, parts, shape)) return line;
-    const std::string where = parts[1] == flatbuffers::AbsolutePath(file) ? file : parts[1].str();
-    return where + ":" + parts[2].str() + ":" + parts[3].str() + ": " + parts[5].str();
-  }
-  return {};
-}
 
 std::string folder_of(const std::string& file) {
   const std::size_t slash = file.rfind('/');
@@ -65,3 +50,16 @@ Result<Schema> from_text(const SchemaText& schema) {
 }
 
 }  // namespace ringkernel::program
+
+namespace ringkernel {
+
+Result<Schema> schema_from_text(std::string name, std::string text,
+                                std::vector<std::string> folders) {
+  return or_no_memory([&]() -> Result<Schema> {
+    RK_TRY(bfbs, program::to_binary({text, name, std::move(folders)}));
+    std::string bytes(reinterpret_cast<const char*>(bfbs.data()), bfbs.size());
+    return Schema::binary(std::move(name), std::move(bytes), std::move(text));
+  });
+}
+
+}  // namespace ringkernel

@@ -44,6 +44,7 @@ case " ${TOOLS:-} " in
   *" rkc "*) RINGKERNEL_CXX=/nonexistent; export RINGKERNEL_CXX ;;
 esac
 RINGKERNEL_CACHE=0 "$work/build/program_consumer"
+[ ! -e "$work/build/json_consumer" ] || RINGKERNEL_CACHE=0 "$work/build/json_consumer"
 unset RINGKERNEL_CXX
 
 echo "== as a subproject"

@@ -1,0 +1,81 @@
+/// JSON for programs with a schema: calls by name for tools, tests and gateways, which know a
+/// program's messages only at run time. Of the library `ringkernel::schema`, which brings the
+/// parser of FlatBuffers along.
+///
+///     RK_TRY(codec, ringkernel::JsonCodec::open(schema, "Book"));
+///     RK_TRY(ack, ringkernel::call_json(book, codec, "Submit", R"({"id": 77, "price": 12.5})"));
+///     log(ack);  // {"orders": 1,"exposure": 18.75}
+///
+/// Such a call takes some microseconds more than one with bytes: docs/PROGRAMS.md.
+///
+/// JSON from anybody is safe to give. Fields that the schema does not have, numbers that do not
+/// fit, and missing required fields are errors. FlatBuffers' parser also takes strings for numbers
+/// ("12") and functions (sin(90)), and writes nan and inf, which JSON does not have.
+///
+/// Threading: distinct objects safe, shared objects unsafe: a codec for each thread.
+/// Errors: malformed_request, "Submit:2:13: unknown field: quantity"; unknown_method;
+/// malformed_message: the bytes are no such table; allocation_failure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringkernel/kernel.hpp"
+#include "ringkernel/program.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel {
+
+/// Messages and state of one behaviour, from JSON to FlatBuffers and back.
+class JsonCodec {
+ public:
+  /// `behaviour` may be left out if the schema has only one. Errors: invalid_argument.
+  [[nodiscard]] static Result<JsonCodec> open(const Schema& schema,
+                                              std::string_view behaviour = {});
+
+  [[nodiscard]] Result<std::vector<std::byte>> to_request(std::string_view method,
+                                                          std::string_view json);
+  /// One line. Fields with default values are there, too. The bytes are verified.
+  [[nodiscard]] Result<std::string> from_reply(std::string_view method, Bytes reply);
+
+  /// Of the state; 0: the behaviour has none, and the next two answer state_mismatch.
+  [[nodiscard]] std::uint32_t state_bytes() const noexcept;
+  [[nodiscard]] Result<std::vector<std::byte>> to_state(std::string_view json);
+  [[nodiscard]] Result<std::string> from_state(Bytes state);
+
+  JsonCodec(JsonCodec&&) noexcept;
+  JsonCodec& operator=(JsonCodec&&) noexcept;
+  ~JsonCodec();
+
+ private:
+  class Impl;
+  explicit JsonCodec(std::unique_ptr<Impl> impl) noexcept;
+
+  std::unique_ptr<Impl> impl_;
+};
+
+/// As `Kernel::call`, and its errors.
+[[nodiscard]] inline Result<std::string> call_json(Kernel& kernel, JsonCodec& codec,
+                                                   std::string_view method, std::string_view json,
+                                                   const SendOptions& options = {}) {
+  RK_TRY(request, codec.to_request(method, json));
+  RK_TRY(reply, kernel.call(method, request, options));
+  return codec.from_reply(method, reply.bytes());
+}
+
+/// As `Kernel::read_state` and `write_state`, and their errors.
+[[nodiscard]] inline Result<std::string> read_state_json(const Kernel& kernel, JsonCodec& codec) {
+  std::vector<std::byte> state(codec.state_bytes());
+  RK_TRY_VOID(kernel.read_state(state));
+  return codec.from_state(state);
+}
+inline Result<void> write_state_json(Kernel& kernel, JsonCodec& codec, std::string_view json) {
+  RK_TRY(state, codec.to_state(json));
+  return kernel.write_state(state);
+}
+
+}  // namespace ringkernel
