@@ -8,9 +8,10 @@
 ///
 /// Such a call takes some microseconds more than one with bytes: docs/PROGRAMS.md.
 ///
-/// JSON from anybody is safe to give. Fields that the schema does not have, numbers that do not
+/// JSON from anybody is safe to parse. Fields that the schema does not have, integers that do not
 /// fit, and missing required fields are errors. FlatBuffers' parser also takes strings for numbers
-/// ("12") and functions (sin(90)), and writes nan and inf, which JSON does not have.
+/// ("12"), functions (sin(90)) and floats that become infinity (1e40), and writes nan and inf,
+/// which JSON does not have.
 ///
 /// Threading: distinct objects safe, shared objects unsafe: a codec for each thread.
 /// Errors: malformed_request, "Submit:2:13: unknown field: quantity"; unknown_method;
