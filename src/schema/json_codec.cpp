@@ -1,6 +1,7 @@
 #include <flatbuffers/idl.h>
 #include <flatbuffers/reflection.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -129,15 +130,18 @@ class JsonCodec::Impl {
     return Error(Errc::state_mismatch, behaviour_.full_name + " has no state");
   }
 
-  [[nodiscard]] bool is_table(const std::string& name, Bytes bytes) const {
-    const reflection::Schema* const schema = reflection::GetSchema(bfbs_.data());
-    const reflection::Object* const table = schema->objects()->LookupByKey(name.c_str());
+  [[nodiscard]] bool is_table(std::string_view name, Bytes bytes) const {
     // Verify follows the offset of the root unseen.
-    if (table == nullptr || bytes.size() < 8 || bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    if (bytes.size() < 8 || bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE ||
+        flatbuffers::ReadScalar<flatbuffers::uoffset_t>(bytes.data()) > bytes.size() - 4)
       return false;
-    const auto root = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(bytes.data());
-    return root <= bytes.size() - 4 &&
-           flatbuffers::Verify(*schema, *table, as_u8(bytes.data()), bytes.size());
+    const reflection::Schema& schema = *reflection::GetSchema(bfbs_.data());
+    const auto& tables = *schema.objects();
+    const auto table = std::find_if(tables.begin(), tables.end(), [&](const auto* object) {
+      return object->name()->string_view() == name;
+    });
+    return table != tables.end() &&
+           flatbuffers::Verify(schema, **table, as_u8(bytes.data()), bytes.size());
   }
 
   Result<std::vector<std::byte>> parse(const std::string& table, const std::string& what,
