@@ -109,12 +109,16 @@ Measurement order_of_bytes() {
   });
 }
 
-Measurement order_of_table() {
-  rk::RingKernelRuntime runtime = open_runtime("native");
+rk::Kernel launch_typed(rk::RingKernelRuntime& runtime) {
   rk::ProgramDesc program = bench_exchange_program();
   program.source = rk::Source::text("typed.rk.cl", typed_source);
   (void)runtime.add_program(program).value();
-  rk::Kernel kernel = launch(runtime, "bench_exchange");
+  return launch(runtime, "bench_exchange");
+}
+
+Measurement order_of_table() {
+  rk::RingKernelRuntime runtime = open_runtime("native");
+  rk::Kernel kernel = launch_typed(runtime);
   const rk::Method submit = kernel.method("Submit").value();
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(exchange::CreateOrder(builder, 7, exchange::Side::Sell, 12, 3));
@@ -127,11 +131,8 @@ Measurement order_of_table() {
 #ifdef RK_BENCH_JSON
 Measurement order_in_json() {
   rk::RingKernelRuntime runtime = open_runtime("native");
-  rk::ProgramDesc program = bench_exchange_program();
-  program.source = rk::Source::text("typed.rk.cl", typed_source);
-  (void)runtime.add_program(program).value();
-  rk::Kernel kernel = launch(runtime, "bench_exchange");
-  rk::JsonCodec codec = rk::JsonCodec::open(program.schema).value();
+  rk::Kernel kernel = launch_typed(runtime);
+  rk::JsonCodec codec = rk::JsonCodec::open(bench_exchange_program().schema).value();
   return time_block([&] {
     const auto report = rk::call_json(kernel, codec, "Submit",
                                       R"({"id": 7, "side": "Sell", "price": 12, "quantity": 3})");

@@ -1,8 +1,6 @@
 #include "program/definition.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "kernels/flatten.hpp"
 #include "kernels/sources.hpp"
 #include "program/model.hpp"
+#include "program/source_content.hpp"
 #include "ringkernel/limits.hpp"
 
 namespace ringkernel::program {
@@ -26,7 +25,6 @@ constexpr Definition::BuiltIn Definition::echo{"echo", RK_PROGRAM_ECHO};
 namespace {
 
 constexpr std::size_t name_length_max = 64;
-constexpr std::size_t source_bytes_max = std::size_t{1024} * 1024;
 constexpr std::uint32_t state_bytes_max = 1u << 30;
 
 /// How messages reach the handler of a program without a schema.
@@ -53,18 +51,9 @@ Result<void> check(const ProgramDesc& desc) {
   return {};
 }
 
-/// What the file holds, or the text.
 Result<std::string> content_of(const ProgramDesc& desc, const Source& source) {
-  std::string content = source.content();
-  if (source.is_file()) {
-    std::ifstream file(source.name(), std::ios::binary);
-    content.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.is_open() || file.bad())
-      return unusable(desc, "'" + source.name() + "' cannot be read");
-  }
-  if (content.size() > source_bytes_max)
-    return unusable(desc, "'" + source.name() + "' has more than " +
-                              std::to_string(source_bytes_max) + " bytes");
+  Result<std::string> content = program::content_of(source);
+  if (!content) return unusable(desc, content.error().detail);
   return content;
 }
 

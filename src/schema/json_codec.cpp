@@ -2,12 +2,11 @@
 #include <flatbuffers/reflection.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "foundation/memory_error.hpp"
 #include "program/schema.hpp"
+#include "program/source_content.hpp"
 #include "ringkernel/json.hpp"
 #include "schema/parser_message.hpp"
 
@@ -17,17 +16,6 @@ namespace {
 // The table that holds a state while it is JSON, because a root is always a table.
 constexpr std::string_view holder_name = "rk_json.Holder";
 constexpr std::string_view holder_begin = R"({"value": )";
-
-Result<std::string> bytes_of(const Schema& schema) {
-  const Source& source = schema.source();
-  if (source.is_empty()) return Error(Errc::invalid_argument, "there is no schema");
-  if (!source.is_file()) return source.content();
-  std::ifstream file(source.name(), std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad())
-    return Error(Errc::invalid_argument, "'" + source.name() + "' cannot be read");
-  return bytes;
-}
 
 Result<const program::Behaviour*> find(const program::Schema& schema, std::string_view name) {
   const std::vector<program::Behaviour>& all = schema.behaviours();
@@ -174,7 +162,8 @@ class JsonCodec::Impl {
 
 Result<JsonCodec> JsonCodec::open(const Schema& schema, std::string_view behaviour) {
   return or_no_memory([&]() -> Result<JsonCodec> {
-    RK_TRY(bfbs, bytes_of(schema));
+    if (schema.source().is_empty()) return Error(Errc::invalid_argument, "there is no schema");
+    RK_TRY(bfbs, program::content_of(schema.source()));
     // First, because it is what finds unsound bytes.
     RK_TRY(ours, program::Schema::from_binary(std::as_bytes(std::span(bfbs)),
                                               {schema.source().name(), {}}));

@@ -1,7 +1,8 @@
 #!/bin/sh
 # run_consumer.sh BUILD: installs BUILD into a temporary prefix, then builds and runs consumer/
-# against it, by find_package and by pkg-config, and configures subproject/. CMAKE, CC, CXX and BOOST_INCLUDE (or nothing) are
-# as in that build, TOOLS the programs that it has to install (or nothing).
+# against it, by find_package and by pkg-config, and configures subproject/. CMAKE, CC, CXX and
+# BOOST_INCLUDE (or nothing) are as in that build, TOOLS the programs that it has to install (or
+# nothing). WITH_SCHEMA: it has the library ringkernel::schema.
 set -eu
 consumer=$(dirname "$(readlink -f "$0")")/consumer
 build=$1
@@ -44,7 +45,7 @@ case " ${TOOLS:-} " in
   *" rkc "*) RINGKERNEL_CXX=/nonexistent; export RINGKERNEL_CXX ;;
 esac
 RINGKERNEL_CACHE=0 "$work/build/program_consumer"
-[ ! -e "$work/build/json_consumer" ] || RINGKERNEL_CACHE=0 "$work/build/json_consumer"
+[ -z "${WITH_SCHEMA:-}" ] || RINGKERNEL_CACHE=0 "$work/build/json_consumer"
 unset RINGKERNEL_CXX
 
 echo "== as a subproject"

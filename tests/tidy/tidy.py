@@ -18,7 +18,7 @@ TOP_LEVEL = set("""
     .clang-format .clang-tidy .editorconfig .gitignore .ci rk
 """.split())
 NOT_OURS = {".git", "build", "__pycache__", "uplot-1.6.32"}
-COLUMNS_MAX = 100
+COLUMNS_MAX = prose.COLUMNS_MAX
 LINES_MAX = 500
 HEADER_LINES_MAX = 60
 README_LINES_MAX = 100

@@ -15,7 +15,8 @@ rk::Result<void> run() {
   RK_TRY(kernel, runtime.launch("counter", {.program = "counter", .auto_activate = true}));
   RK_TRY(codec, rk::JsonCodec::open(counter_program().schema));
   RK_TRY(sum, rk::call_json(kernel, codec, "Add", R"({"by": 21})"));
-  std::printf("%s\n", sum.c_str());
+  if (sum != R"({"value": 21})") return rk::Error(rk::Errc::internal, "another sum: " + sum);
+  std::printf("%s: right in JSON\n", counter_program().name.c_str());
   return kernel.terminate();
 }
 
