@@ -69,6 +69,10 @@ T value_of(rk::Result<T> result) {
 int main(int argument_count, char** arguments) {
   const std::size_t count =
       argument_count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 1'000'000;
+  if (count == 0) {
+    std::cerr << "usage: order_book [ORDERS]\n";
+    return EXIT_FAILURE;
+  }
   auto runtime = value_of(rk::RingKernelRuntime::builder().build());
   value_of(runtime.add_program(exchange_program()));
   std::vector<rk::Kernel> books;
