@@ -2,12 +2,15 @@
 #include "program_cases.hpp"
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bench_exchange_program.hpp"
@@ -91,6 +94,27 @@ Measurement echo(const char* backend, bool own) {
   return time_block([&] {
     const auto reply = kernel.call(message);
     if (!reply || reply->bytes().size() != message.size()) throw std::runtime_error("no echo");
+  });
+}
+
+/// One actor after the other, of many.
+Measurement echo_in_turn(const char* backend, std::size_t count) {
+  rk::RingKernelRuntime runtime = open_runtime(backend);
+  (void)runtime.add_program({.name = "own", .source = rk::Source::text("echo.rk.cl", echo_source)})
+      .value();
+  std::vector<rk::Kernel> kernels;
+  for (std::size_t i = 0; i < count; ++i)
+    kernels.push_back(runtime
+                          .launch("kernel" + std::to_string(i), {.program = "own",
+                                                                 .input_bytes = 4096,
+                                                                 .output_bytes = 4096,
+                                                                 .auto_activate = true})
+                          .value());
+  std::array<std::byte, 64> message{};
+  std::size_t next = 0;
+  return time_block([&] {
+    if (!kernels[next].call(message)) throw std::runtime_error("no echo");
+    next = next + 1 == count ? 0 : next + 1;
   });
 }
 
@@ -193,7 +217,7 @@ RK_KERNEL void rk_once(RK_GLOBAL rk_u8* state, rk_u32 state_bytes, RK_GLOBAL rk_
 Measurement order_launches() {
   const auto definition = rk::program::Definition::of(bench_exchange_program()).value();
   const rk::program::Behaviour* const book = definition->behaviour("Book").value();
-  const std::string text = definition->source().device_text + std::string(launch_entry);
+  const std::string text = definition->source(1).device_text + std::string(launch_entry);
   const Session session(text.c_str());
   const Kernel kernel = session.kernel("rk_once");
   const cl_uint state_bytes = definition->state_bytes(book);
@@ -255,11 +279,57 @@ Measurement add_program(const char* backend, bool vary) {
   return summarize(std::move(samples), Better::lower);
 }
 
+/// Counts its messages, and answers with the count.
+rk::ProgramDesc counting(bool other) {
+  const std::string text = std::string("RK_ON_BYTES {\n") +
+                           (other ? "  (void)rk_request_length(self);\n" : "") +
+                           "  RK_GLOBAL rk_u64* count = (RK_GLOBAL rk_u64*)state;\n"
+                           "  *(RK_GLOBAL rk_u64*)rk_reply_bytes(self) = *count += 1;\n"
+                           "  return RK_OK;\n"
+                           "}\n";
+  return {.name = "counting",
+          .source = rk::Source::text("counting.rk.cl", text),
+          .state_bytes = 8,
+          .reply_bytes = 8};
+}
+
+/// The pause of a swap, while another thread calls without one: each call is answered, and counted
+/// once.
+Measurement swap_pause(const char* backend) {
+  constexpr int swaps = 200;
+  rk::RingKernelRuntime runtime = open_runtime(backend);
+  (void)runtime.add_program(counting(false)).value();
+  rk::Kernel kernel = launch(runtime, "counting");
+  std::atomic<bool> stop{false};
+  std::uint64_t calls = 0;
+  bool is_lost = false;
+  std::thread caller([&] {
+    std::array<std::byte, 8> message{};
+    while (!stop && !is_lost) {
+      std::uint64_t count = 0;
+      const auto reply = kernel.call(message);
+      if (reply) std::memcpy(&count, reply->bytes().data(), sizeof count);
+      is_lost = count != ++calls;
+    }
+  });
+  std::vector<double> samples;
+  for (int i = 0; i < swaps; ++i) {
+    const auto swapped = runtime.swap_program(counting(i % 2 == 0));
+    if (!swapped) break;
+    samples.push_back(std::chrono::duration<double, std::micro>(swapped->pause).count());
+  }
+  stop = true;
+  caller.join();
+  if (is_lost || samples.size() != swaps) throw std::runtime_error("a call was lost, or a swap");
+  return summarize(std::move(samples), Better::lower);
+}
+
 const Case cases[] = {
     {"opencl_user_echo", "ns", [] { return echo("opencl", true); }},
     {"opencl_echo", "ns", [] { return echo("opencl", false); }},
     {"native_user_echo", "ns", [] { return echo("native", true); }},
     {"native_echo", "ns", [] { return echo("native", false); }},
+    {"native_echo_of_1000", "ns", [] { return echo_in_turn("native", 1000); }},
     {"order_of_table", "ns", order_of_table},
     {"order_of_bytes", "ns", order_of_bytes},
 #ifdef RK_BENCH_JSON
@@ -272,11 +342,19 @@ const Case cases[] = {
     {"opencl_add_program_cached", "ms", [] { return add_program("opencl", false); }},
     {"native_add_program_cold", "ms", [] { return add_program("native", true); }},
     {"native_add_program_cached", "ms", [] { return add_program("native", false); }},
+    {"opencl_swap_pause", "us", [] { return swap_pause("opencl"); }},
+    {"native_swap_pause", "us", [] { return swap_pause("native"); }},
 };
 
 const Figure figures[] = {
     {"user_echo_vs_builtin_echo", "x", Better::lower, 1.05, "opencl_user_echo", {"opencl_echo"}},
     {"native_user_echo_vs_builtin", "x", Better::lower, 1.1, "native_user_echo", {"native_echo"}},
+    {"native_echo_of_1000_ns",
+     "ns",
+     Better::lower,
+     Figure::no_bar,
+     "native_echo_of_1000",
+     {"native_user_echo"}},
     {"typed_order_ns", "ns", Better::lower, Figure::no_bar, "order_of_table", {"order_of_bytes"}},
 #ifdef RK_BENCH_JSON
     {"json_order_ns", "ns", Better::lower, Figure::no_bar, "order_in_json", {"order_of_table"}},
@@ -292,6 +370,8 @@ const Figure figures[] = {
     {"add_program_cached_ms", "ms", Better::lower, 80, "opencl_add_program_cached"},
     {"native_add_program_cold_ms", "ms", Better::lower, 200, "native_add_program_cold"},
     {"native_add_program_cached_ms", "ms", Better::lower, 2, "native_add_program_cached"},
+    {"swap_pause_p50_us", "us", Better::lower, 100, "opencl_swap_pause"},
+    {"native_swap_pause_p50_us", "us", Better::lower, 100, "native_swap_pause"},
 };
 
 }  // namespace

@@ -35,6 +35,7 @@
 #include "bridge/executor.hpp"
 #include "bridge/holds.hpp"
 #include "bridge/latencies.hpp"
+#include "bridge/method_counts.hpp"
 #include "bridge/pending.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
@@ -158,6 +159,7 @@ class Channel {
   [[nodiscard]] ChannelCounters counters() const noexcept;
   /// Of messages that the device has answered; nullptr if no times are taken.
   [[nodiscard]] const Latencies* latencies() const noexcept { return latencies_.get(); }
+  [[nodiscard]] MethodCounts& methods() noexcept { return methods_; }
   /// Those that have waited longest for their outcome, at most `count`, in order. Looks at every
   /// slot. Empty if no times are taken.
   struct InFlight {
@@ -295,6 +297,7 @@ class Channel {
   const std::uint32_t reply_bytes_max_;
   Atomics counters_;
   const Latencies::Pointer latencies_;
+  MethodCounts methods_;
 
   alignas(64) std::mutex send_mutex_;
   Producer producer_;

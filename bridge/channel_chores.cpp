@@ -5,6 +5,7 @@
 
 #include "bridge/channel.hpp"
 #include "foundation/memory_error.hpp"
+#include "ringkernel/protocol/fault.h"
 
 namespace ringkernel::bridge {
 
@@ -78,7 +79,9 @@ void Channel::check_device() {
   if (executor_.failed()) {
     reason = executor_.failure();
   } else if (const std::uint32_t fault = executor_.fault(kernel_); fault != 0) {
-    reason = Error(static_cast<Errc>(fault), "the kernel's input ring is unusable");
+    const bool is_states = fault > RK_FAULT_HANDLER_BASE || fault == RK_FAULT_state_mismatch;
+    reason = is_states ? Error(Errc::state_mismatch, "the kernel's state could not be migrated")
+                       : Error(static_cast<Errc>(fault), "the kernel's input ring is unusable");
   } else if (broken_.load(std::memory_order_relaxed)) {
     reason = Error(Errc::bad_record, "the kernel's output ring is unusable");
   }

@@ -94,6 +94,7 @@ std::size_t Channel::drain() noexcept {
 void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexcept {
   bool asleep = false;
   holds_.answered(header.correlation_id);
+  methods_.count(header.selector, header.fault != 0);
   Slot* const slot =
       header.kind == RK_RECORD_REPLY ? pending_.claim(header.correlation_id, &asleep) : nullptr;
   if (slot == nullptr) {
@@ -104,6 +105,7 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexce
   outcome.id = header.correlation_id;
   outcome.error = error_code();
   outcome.fault_detail = 0;
+  outcome.version = header.flags;
   if (header.fault != 0) {
     take_fault(header, outcome);
   } else if (sizeof header + header.payload_bytes > header.length) {
@@ -134,6 +136,7 @@ void Channel::note_reply(Slot& slot, const rk_record_header& reply) noexcept {
   slot.replied_ns = std::max(clock_.sample_ns(), entered_ns);
   latencies_->host_queue.record_alone(span_ns(accepted_ns, entered_ns));
   latencies_->device.record_alone(span_ns(entered_ns, slot.replied_ns));
+  methods_.record(reply.selector, span_ns(accepted_ns, slot.replied_ns));
   slot.taken_ns = reply.done_ticks != 0 ? clock_.ns_of_ticks(reply.taken_ticks) : 0;
   if (slot.taken_ns == 0) return;
   // A device whose clock is wrong must not spoil the sums.

@@ -128,6 +128,7 @@ Result<std::uint32_t> Executor::attach(const KernelRings& rings) {
   line.state_offset = rings.state_offset;
   line.state_bytes = rings.state_bytes;
   line.behaviour = rings.behaviour;
+  line.migration_epoch = 0;
   // release: the kernel's line; pairs with the acquire in rk_slice_kernels
   atomic(host_->kernel_count).store(kernel_count_, std::memory_order_release);
   return kernel;
@@ -136,6 +137,16 @@ Result<std::uint32_t> Executor::attach(const KernelRings& rings) {
 void Executor::detach(std::uint32_t kernel) {
   const std::lock_guard lock(mutex_);
   free_kernels_.push_back(kernel);
+}
+
+void Executor::set_migration(std::uint32_t kernel, const Migration& migration) noexcept {
+  // The device leaves the line alone until the epoch changes, with whose release it sees this.
+  rk_kernel_host_line& line = kernel_hosts_[kernel];
+  line.state_offset = migration.state_offset;
+  line.state_bytes = migration.state_bytes;
+  line.old_state = migration.old_offset;
+  line.old_state_bytes = migration.old_bytes;
+  line.migration_epoch = line.state_epoch + 1;
 }
 
 std::uint32_t Executor::set_state(std::uint32_t kernel, std::uint32_t state) noexcept {

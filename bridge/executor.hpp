@@ -78,6 +78,16 @@ class Executor {
   /// The kernel is absent and the executor obeys it: the index may be used again.
   void detach(std::uint32_t kernel);
 
+  /// The paused kernel's state, which is to be made of another one as the device obeys the next
+  /// change of its run state.
+  struct Migration {
+    std::uint64_t state_offset = 0;
+    std::uint32_t state_bytes = 0;
+    std::uint64_t old_offset = 0;
+    std::uint32_t old_bytes = 0;
+  };
+  void set_migration(std::uint32_t kernel, const Migration& migration) noexcept;
+
   /// Changes the kernel's run state (RK_KERNEL_*) and rings. Returns the epoch to wait for.
   std::uint32_t set_state(std::uint32_t kernel, std::uint32_t state) noexcept;
   /// Whether the executor has seen that epoch: it acts on the state it came with.

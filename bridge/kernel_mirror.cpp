@@ -61,7 +61,10 @@ void KernelMirror::send_state(CopyList& copies) {
   const std::uint32_t before = state_;
   // relaxed: acquired with the epoch
   state_ = atomic(host_.state).load(std::memory_order_relaxed);
-  if (before == RK_KERNEL_ABSENT && state_ != RK_KERNEL_ABSENT) attach(copies);
+  if (before == RK_KERNEL_ABSENT && state_ != RK_KERNEL_ABSENT)
+    attach(copies);
+  else if (host_.migration_epoch == epoch_)
+    send_places(copies);
   // Each behind what it speaks for, in copies of their own: a slice visits an index that was in use
   // before whenever it likes, and a copy brings its words in any order.
   copies.send_value(host_offset_ + RK_OFFSETOF(rk_kernel_host_line, state), state_);
@@ -88,8 +91,13 @@ void KernelMirror::attach(CopyList& copies) {
   output.consumer.position = output.producer.cached_consumer = released_;
   copies.send_value(input_offset_, input);
   copies.send_value(output_offset_, output);
-  constexpr std::uint64_t rings = RK_OFFSETOF(rk_kernel_host_line, input_capacity);
-  copies.send(host_offset_ + rings, RK_OFFSETOF(rk_kernel_host_line, reserved) - rings);
+  send_places(copies);
+}
+
+/// Of rings and states; what is in no other place.
+void KernelMirror::send_places(CopyList& copies) {
+  constexpr std::uint64_t begin = RK_OFFSETOF(rk_kernel_host_line, input_capacity);
+  copies.send(host_offset_ + begin, RK_OFFSETOF(rk_kernel_host_line, reserved) - begin);
 }
 
 bool KernelMirror::send_requests(CopyList& copies, std::uint64_t bytes_max) {

@@ -60,6 +60,7 @@ class KernelMirror {
 
  private:
   void attach(CopyList& copies);
+  void send_places(CopyList& copies);
   void ask_for_replies(CopyList& copies, std::uint64_t guess_max);
   void send_state(CopyList& copies);
   [[nodiscard]] bool send_requests(CopyList& copies, std::uint64_t bytes_max);

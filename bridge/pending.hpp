@@ -44,6 +44,7 @@ struct Outcome {
   std::uint64_t fault_detail = 0;
   std::uint32_t fault_code = 0;  ///< of handler_fault: the handler's own
   std::uint32_t selector = 0;    ///< what the message asked for
+  std::uint16_t version = 0;     ///< of the program that answered
   MessageBuffer payload;
 };
 

@@ -32,6 +32,10 @@
 /// `self`, `state`, `request` and `reply`.
 #define RK_ON(BEHAVIOUR, METHOD) RK_ON_##BEHAVIOUR##_##METHOD
 
+/// `RK_MIGRATE(Book) { ... return RK_OK; }` makes a state of the struct that its attribute
+/// `migrates` names. Its parameters are `self`, `was`, the old state, and `state`, all zero.
+#define RK_MIGRATE(BEHAVIOUR) RK_MIGRATE_##BEHAVIOUR
+
 #define RK_UNUSED __attribute__((unused))
 
 #if defined(__OPENCL_C_VERSION__)

@@ -42,8 +42,14 @@
 RK_HOSTED_EXPORT const rk_hosted_program* RK_HOSTED_QUERY(rk_u32 abi);
 
 RK_HOSTED_EXPORT const rk_hosted_program* RK_HOSTED_QUERY(rk_u32 abi) {
-  static const rk_hosted_program program = {RK_HOSTED_ABI, sizeof(rk_hosted_program),
-                                            sizeof(rk_message), RK_HOSTED_SANITIZER, rk_handle};
+#if defined(RK_MIGRATES)
+  rk_u32 (*const migrate)(rk_message*) = rk_migrate;
+#else
+  rk_u32 (*const migrate)(rk_message*) = 0;
+#endif
+  static const rk_hosted_program program = {RK_HOSTED_ABI,      sizeof(rk_hosted_program),
+                                            sizeof(rk_message), RK_HOSTED_SANITIZER,
+                                            rk_handle,          migrate};
   return abi == RK_HOSTED_ABI ? &program : (const rk_hosted_program*)0;
 }
 

@@ -4,9 +4,16 @@
 ///
 ///     static rk_u32 rk_handle(rk_message* message);
 ///
-/// which returns RK_FAULT_NONE or an RK_FAULT_* code. The executor owns both rings: it has checked
-/// that payload and reply lie inside them and has copied the reply's prefix. It trusts nothing
-/// else, and neither may the program: all of the payload may come from a hostile sender.
+/// which returns RK_FAULT_NONE or an RK_FAULT_* code. One that can make a state out of that of an
+/// earlier version defines RK_MIGRATES, and likewise
+///
+///     static rk_u32 rk_migrate(rk_message* message);
+///
+/// which gets the old state as the payload, and no room for a reply.
+///
+/// The executor owns both rings: it has checked that payload and reply lie inside them and has
+/// copied the reply's prefix. It trusts nothing else, and neither may the program: all of the
+/// payload may come from a hostile sender.
 #ifndef RINGKERNEL_RK_MESSAGE_H
 #define RINGKERNEL_RK_MESSAGE_H
 

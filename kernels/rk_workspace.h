@@ -9,7 +9,7 @@
 /// For each work-item of each work-group, aligned to 64 bytes. ops/product.h has the arithmetic.
 #define RK_WORKSPACE_BYTES 434176
 
-/// Local memory of each work-group: its rk_slice (ring_kernel.cl), for as long as a slice runs.
-#define RK_SLICE_BYTES 4672
+/// Local memory of each work-group: its rk_slice (rk_slice.h). On the host it stays between slices.
+#define RK_SLICE_BYTES 4736
 
 #endif

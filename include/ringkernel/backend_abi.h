@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 6u
+#define RK_BACKEND_ABI_VERSION 7u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -102,8 +102,8 @@ typedef struct rk_compiled_program {
   const struct rk_hosted_program* (*query)(rk_u32 abi); /* as rk_program_query */
 } rk_compiled_program;
 
-/// A program as a backend gets it: whichever text it can build. All of it stays until the executor
-/// is destroyed.
+/// A program as a backend gets it: whichever text it can build. All of it stays until the call
+/// returns that is given it; `compiled` is of the process.
 typedef struct rk_program_source {
   uint32_t struct_bytes;
   uint32_t built_in; /* RK_PROGRAM_*: which of ours it is */
@@ -113,6 +113,8 @@ typedef struct rk_program_source {
   const char* hosted_text; /* C++20, one translation unit, which exports rk_program_query
                               (kernels/rk_hosted.h); NULL: ours */
   const rk_compiled_program* compiled; /* builds of hosted_text; NULL: none */
+  uint32_t version;  /* what its slices write into replies: 1, and 1 more for each replacement */
+  uint32_t reserved; /* 0 */
 } rk_program_source;
 
 #define RK_COPY_TO_DEVICE 1u
@@ -162,6 +164,15 @@ typedef struct rk_backend {
                              uint64_t executor_offset, uint32_t work_groups, rk_executor** out);
   /// Waits for the last slice to return; the caller has told it to stop.
   void (*executor_destroy)(rk_executor* executor);
+
+  /// Builds `program`, which stays until the executor is destroyed, as the next one of the
+  /// executor, whose slices go on meanwhile. One thread at a time, as the next one. Errors: as of
+  /// executor_create. NULL, as the next one then: the backend cannot.
+  int32_t (*executor_prepare)(rk_executor* executor, const rk_program_source* program);
+  /// Slices that begin from here on run what was prepared last. Asks the one that runs to leave
+  /// (rk_executor_host_line.leave_slice), and waits until none of the old program runs any more.
+  /// Errc::execution_timeout after `timeout_ns`: the next slice runs the new one all the same.
+  int32_t (*executor_replace)(rk_executor* executor, uint64_t timeout_ns);
 
   /// dma and sliced only. Starts copies that take place one behind the other, and behind all that
   /// were started before (sliced: behind all slices, too). The host memory stays as it is until

@@ -65,8 +65,8 @@ struct Message {
 class Reply {
  public:
   Reply() noexcept = default;
-  explicit Reply(MessageId id, MessageBuffer bytes = {}) noexcept
-      : id_(id), bytes_(std::move(bytes)) {}
+  explicit Reply(MessageId id, MessageBuffer bytes = {}, std::uint16_t version = 0) noexcept
+      : id_(id), version_(version), bytes_(std::move(bytes)) {}
   Reply(MessageId id, MessageBuffer bytes, const TensorView& tensor) noexcept
       : id_(id), bytes_(std::move(bytes)), tensor_(tensor) {}
 
@@ -82,9 +82,12 @@ class Reply {
     return tensor_.elements<T>();
   }
   [[nodiscard]] std::span<const float> floats() const noexcept { return tensor_.floats(); }
+  /// Which version of the program answered (SwapInfo), modulo 65536.
+  [[nodiscard]] std::uint16_t version() const noexcept { return version_; }
 
  private:
   MessageId id_ = 0;
+  std::uint16_t version_ = 0;
   MessageBuffer bytes_;
   TensorView tensor_{{DType::none, {}}, nullptr};
 };

@@ -11,6 +11,8 @@
 /// Errors: files are read by `add_program`, which says what it could not read.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -100,10 +102,20 @@ struct BehaviourInfo {
 
 struct ProgramInfo {
   std::string name;
+  std::uint32_t version = 1;              ///< 1 more for each swap
   bool takes_ops = false;                 ///< its messages are requests of ops, as those of `core`
   std::uint32_t reply_bytes = 0;          ///< as ProgramDesc has it
   std::vector<BehaviourInfo> behaviours;  ///< empty without a schema
   std::string header;  ///< generated of the schema, for editors; empty without one
+};
+
+/// How a program took another one's place.
+struct SwapInfo {
+  std::uint32_t version = 0;  ///< of the program now; its replies say so
+  /// How long no message was handled at most, if there was one: of the kernels whose states were
+  /// migrated, and of the others.
+  std::chrono::nanoseconds pause{0};
+  std::size_t migrated = 0;  ///< kernels whose states were made anew
 };
 
 }  // namespace ringkernel

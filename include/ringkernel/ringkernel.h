@@ -135,6 +135,13 @@ typedef struct ringkernel_program {
   uint32_t reply_bytes; /* likewise: room of a reply; 0: that of its message */
 } ringkernel_program;
 
+/// How a program took another one's place.
+typedef struct ringkernel_swap {
+  uint32_t version;  /* of the program now: 1 more for each swap */
+  uint32_t migrated; /* kernels whose states were made anew */
+  uint64_t pause_ns; /* how long no message was handled at most */
+} ringkernel_swap;
+
 /// A method of a kernel's behaviour: filled by `ringkernel_kernel_method`, good for all kernels of
 /// that behaviour.
 typedef struct ringkernel_method {
@@ -211,6 +218,18 @@ RINGKERNEL_API ringkernel_status ringkernel_receive_bytes(ringkernel_kernel* ker
 /// E6002 (no compiler): `ringkernel_last_error` has the compiler's words.
 RINGKERNEL_API ringkernel_status ringkernel_program_add(ringkernel_runtime* runtime,
                                                         const ringkernel_program* program);
+/// Puts another build in the place of the program of that name while its kernels go on: messages
+/// and states stay. Without a schema, or sizes, those of before. `out_swap` may be null.
+/// incompatible_program with what differs, build_failed, busy (another swap, or the device with a
+/// message): then nothing has changed. state_mismatch, E6007: it was swapped, and a state or a
+/// slice of before is stuck.
+RINGKERNEL_API ringkernel_status ringkernel_program_swap(ringkernel_runtime* runtime,
+                                                         const ringkernel_program* program,
+                                                         ringkernel_swap* out_swap);
+/// The same with the build before. invalid_state: there is none.
+RINGKERNEL_API ringkernel_status ringkernel_program_swap_back(ringkernel_runtime* runtime,
+                                                              const char* name,
+                                                              ringkernel_swap* out_swap);
 /// A method by its name, "Submit" or "trading.Book.Submit". unknown_method.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel,
                                                           const char* name,

@@ -60,6 +60,22 @@ class RingKernelRuntime {
   /// Errors: invalid_argument (a name that is in use, schema, an unreadable file), build_failed
   /// with the compiler's words, E6002 (no compiler), limit_exceeded, E6004 (arena), runtime_closed.
   Result<ProgramInfo> add_program(const ProgramDesc& program);
+
+  /// Puts another build in the place of one of your own programs while its kernels go on: builds it
+  /// beside the one that runs, checks that it knows the behaviours and methods in use, and has the
+  /// device run it. Messages and states stay; a state whose version differs is made anew by
+  /// `RK_MIGRATE`. Where `program` has no schema, or no sizes, they stay as they are. From the
+  /// return on every message is handled by the new build, and until then by either one
+  /// (`Reply::version`). Blocks for the build; launches of the program wait for the last part.
+  /// Errors, with nothing changed: program_not_found, unsupported (a program of the library),
+  /// incompatible_program with what differs, build_failed, E6002, E6004, busy (another swap, or the
+  /// device with a message). Errors behind the swap: state_mismatch (a migration failed, and its
+  /// kernel with it), E6007 (a slice of the old build does not end: the next one is of the new;
+  /// kernels whose states had to be migrated can only be terminated).
+  Result<SwapInfo> swap_program(const ProgramDesc& program);
+  /// The same with the build before, as long as its states have the versions of now.
+  /// invalid_state: there is none.
+  Result<SwapInfo> swap_back(std::string_view program);
   /// What is known of a program: program_not_found.
   [[nodiscard]] Result<ProgramInfo> program(std::string_view name) const;
   /// With the number of work-groups and work-items that work on one message together. More than one

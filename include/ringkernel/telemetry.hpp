@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ringkernel {
 
@@ -31,6 +32,14 @@ struct LatencySummary {
   std::uint64_t p99_ns = 0;
   std::uint64_t p999_ns = 0;
   std::uint64_t max_ns = 0;
+};
+
+/// Of one method of a program with a schema.
+struct MethodMetrics {
+  std::string name;
+  std::uint64_t answered = 0;  ///< requests that the device has answered
+  std::uint64_t faults = 0;    ///< of these, with an error
+  LatencySummary latency;      ///< from the submission until the answer was found; as below
 };
 
 struct KernelMetrics {
@@ -81,6 +90,7 @@ struct KernelMetrics {
   LatencySummary executor;    ///< until the executor had answered; likewise
   LatencySummary to_host;     ///< until the reply was found; likewise
   LatencySummary delivery;    ///< until the receiver had it
+  std::vector<MethodMetrics> methods;  ///< those that were called
 };
 
 /// A message that awaits its outcome.

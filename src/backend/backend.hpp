@@ -59,6 +59,19 @@ class Executor {
   /// Why a slice ended that did not end by itself.
   Result<void> error() { return to_result(*table_, table_->slice_error(executor_.get())); }
 
+  /// Builds the program that is to be the executor's next one, beside its slices. One thread at a
+  /// time, as the next one.
+  Result<void> prepare(const rk_program_source& program) {
+    if (table_->executor_prepare == nullptr || table_->executor_replace == nullptr)
+      return Error(Errc::unsupported, std::string("backend '") + table_->name +
+                                          "' cannot replace a program that runs");
+    return to_result(*table_, table_->executor_prepare(executor_.get(), &program));
+  }
+  /// Slices that begin from here on run what was prepared; returns when no other runs any more.
+  Result<void> replace(std::uint64_t timeout_ns) {
+    return to_result(*table_, table_->executor_replace(executor_.get(), timeout_ns));
+  }
+
  private:
   const rk_backend* table_;
   std::unique_ptr<rk_executor, void (*)(rk_executor*)> executor_;
@@ -91,8 +104,7 @@ class Device {
     return state;
   }
 
-  /// Builds `program`, which stays until the executor is gone, for the executor whose host line
-  /// lies at `executor_offset` in the arena.
+  /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena.
   Result<Executor> create_executor(const rk_program_source& program, uint64_t executor_offset,
                                    uint32_t work_groups = 1) {
     rk_executor* executor = nullptr;

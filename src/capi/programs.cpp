@@ -29,6 +29,12 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
   return program;
 }
 
+ringkernel_swap to_c(const SwapInfo& swapped) {
+  return {.version = swapped.version,
+          .migrated = static_cast<std::uint32_t>(swapped.migrated),
+          .pause_ns = static_cast<std::uint64_t>(swapped.pause.count())};
+}
+
 /// The message of a method, borrowed from the caller.
 Result<Message> read_method_message(const ringkernel_method* method,
                                     const ringkernel_bytes* request) {
@@ -57,6 +63,29 @@ ringkernel_status ringkernel_program_add(ringkernel_runtime* handle,
     RK_TRY(runtime, Runtimes::table().find(handle, "runtime"));
     RK_TRY(desc, read_program(program));
     RK_TRY_VOID(runtime->add_program(desc));
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_program_swap(ringkernel_runtime* handle,
+                                          const ringkernel_program* program,
+                                          ringkernel_swap* out_swap) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(runtime, Runtimes::table().find(handle, "runtime"));
+    RK_TRY(desc, read_program(program));
+    RK_TRY(swapped, runtime->swap_program(desc));
+    if (out_swap != nullptr) *out_swap = to_c(swapped);
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_program_swap_back(ringkernel_runtime* handle, const char* name,
+                                               ringkernel_swap* out_swap) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(runtime, Runtimes::table().find(handle, "runtime"));
+    if (name == nullptr) return null_argument("name");
+    RK_TRY(swapped, runtime->swap_back(name));
+    if (out_swap != nullptr) *out_swap = to_c(swapped);
     return {};
   });
 }

@@ -77,6 +77,21 @@ bool SliceWorker::wait(std::uint64_t timeout_ns) {
   return done;
 }
 
+bool SliceWorker::wait_for_current(std::uint64_t timeout_ns) {
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  // release: pairs with the acquire in run(), which may come when `attended` is gone again: that
+  // takes a read-modify-write, which passes this one on. acquire: as is_running.
+  state_.fetch_or(attended, std::memory_order_acq_rel);
+  const std::uint64_t turns = turns_;
+  // Meanwhile only the thread begins slices.
+  const bool done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                                      [&] { return turns_ != turns || !is_running(); });
+  --waiters_;
+  note_attended();
+  return done;
+}
+
 void SliceWorker::thread_main() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -85,6 +100,7 @@ void SliceWorker::thread_main() {
     const std::uint32_t slice = queue_.front();
     state_.fetch_or(running, std::memory_order_relaxed);  // the queue has kept `run` out
     queue_.erase(queue_.begin());
+    ++turns_;
     note_attended();
     lock.unlock();
     run_slice_(slice);

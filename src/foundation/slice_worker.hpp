@@ -39,6 +39,9 @@ class SliceWorker {
   [[nodiscard]] bool run(std::uint32_t slice);
   /// False if slices were still running after `timeout_ns`.
   [[nodiscard]] bool wait(std::uint64_t timeout_ns);
+  /// Waits for the slice that runs at the moment alone. Those that begin later see what this thread
+  /// wrote before. False if it still ran after `timeout_ns`.
+  [[nodiscard]] bool wait_for_current(std::uint64_t timeout_ns);
 
  private:
   /// A slice runs. Whoever sets it runs the slice, and clears it.
@@ -68,7 +71,8 @@ class SliceWorker {
   std::vector<std::uint32_t> queue_;  // short; guarded by mutex_, as are the following
   bool closing_ = false;
   int waiters_ = 0;
-  std::thread thread_;  // started by the first launch
+  std::uint64_t turns_ = 0;  // slices that the thread began
+  std::thread thread_;       // started by the first launch
 };
 
 }  // namespace ringkernel

@@ -8,6 +8,7 @@
 #include "foundation/hash.hpp"
 #include "kernels/flatten.hpp"
 #include "kernels/sources.hpp"
+#include "program/build_log.hpp"
 #include "program/model.hpp"
 #include "program/source_content.hpp"
 #include "ringkernel/limits.hpp"
@@ -130,13 +131,23 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
     header = schema.device_header();
     dispatch = schema.device_dispatch();
     definition->schema_ = std::move(schema);
+    // Of a file that may be another one by then.
+    definition->schema_given_ =
+        ringkernel::Schema::binary(source.name(), std::move(binary), desc.schema.text());
   }
   std::vector<KernelSource> files(kernel_sources().begin(), kernel_sources().end());
   files.push_back({header_name, header});
   files.push_back({desc.source.name(), handlers});
   files.push_back({"rk_program_dispatch.h", dispatch});
-  RK_TRY(device, compose(files, header_name, desc.source.name(), "ring_kernel.cl"));
-  RK_TRY(hosted, compose(files, header_name, desc.source.name(), "rk_hosted.h"));
+  const auto text_with = [&](std::string_view last) {
+    Result<std::string> text = compose(files, header_name, desc.source.name(), last);
+    if (text) return text;
+    Error error = std::move(text).error();
+    error.detail += "; the program's own header is \"" + header_name + "\"";
+    return Result<std::string>(std::move(error));
+  };
+  RK_TRY(device, text_with("ring_kernel.cl"));
+  RK_TRY(hosted, text_with("rk_hosted.h"));
   definition->handlers_name_ = desc.source.name();
   definition->handlers_ = std::move(handlers);
   definition->device_text_ = std::move(device);
@@ -146,15 +157,24 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   return std::shared_ptr<const Definition>(std::move(definition));
 }
 
+Result<std::shared_ptr<const Definition>> Definition::successor(ProgramDesc desc) const {
+  if (schema_ && desc.schema.source().is_empty()) desc.schema = schema_given_;
+  if (!schema_ && desc.state_bytes == 0) desc.state_bytes = state_bytes_;
+  if (!schema_ && desc.reply_bytes == 0) desc.reply_bytes = reply_bytes_;
+  return of(desc);
+}
+
 std::uint64_t Definition::text_hash() const noexcept { return fnv1a(hosted_text_); }
 
-rk_program_source Definition::source() const noexcept {
+rk_program_source Definition::source(std::uint32_t version) const noexcept {
   return {.struct_bytes = sizeof(rk_program_source),
           .built_in = built_in_,
           .name = name_.c_str(),
           .device_text = device_text_.c_str(),
           .hosted_text = built_in_ == RK_PROGRAM_OF_SOURCES ? hosted_text_.c_str() : nullptr,
-          .compiled = compiled_};
+          .compiled = compiled_,
+          .version = version,
+          .reserved = 0};
 }
 
 Result<const Behaviour*> Definition::behaviour(std::string_view name) const {
@@ -176,18 +196,32 @@ std::uint32_t Definition::state_bytes(const Behaviour* behaviour) const noexcept
   return behaviour->state ? behaviour->state->bytes : 0;
 }
 
-Error Definition::explained(Error error) const {
-  if (!schema_ || !(error == Errc::build_failed)) return error;
-  std::string advice;
+std::string Definition::handler_mistakes() const {
+  std::string lines;
   for (const std::string& line :
        find_handler_mistakes(*schema_, schema_source_, handlers_, handlers_name_))
-    advice += line + "\n";
-  error.detail.insert(0, advice);
+    lines += line + "\n";
+  return lines;
+}
+
+Result<void> Definition::check_handlers() const {
+  if (!schema_ || may_hide_handlers(handlers_)) return {};
+  std::string mistakes = handler_mistakes();
+  if (mistakes.empty()) return {};
+  mistakes.pop_back();
+  return Error(Errc::build_failed, std::move(mistakes));
+}
+
+Error Definition::explained(Error error) const {
+  if (!(error == Errc::build_failed)) return error;
+  error.detail = with_lines_of(device_text_, error.detail);
+  if (schema_) error.detail.insert(0, handler_mistakes());
   return error;
 }
 
-ProgramInfo Definition::info() const {
+ProgramInfo Definition::info(std::uint32_t version) const {
   ProgramInfo info{.name = name_,
+                   .version = version,
                    .takes_ops = takes_ops(),
                    .reply_bytes = reply_bytes_,
                    .behaviours = {},

@@ -23,24 +23,31 @@ class Definition {
  public:
   /// Reads the files, checks the schema, and composes the texts.
   [[nodiscard]] static Result<std::shared_ptr<const Definition>> of(const ProgramDesc& desc);
+  /// The same, of a desc that may leave to this one what it does not say: schema, sizes.
+  [[nodiscard]] Result<std::shared_ptr<const Definition>> successor(ProgramDesc desc) const;
   /// One of ours, `core` and `echo`; nullptr if there is none of that name.
   [[nodiscard]] static std::shared_ptr<const Definition> built_in(std::string_view name);
+  [[nodiscard]] bool is_built_in() const noexcept { return built_in_ != RK_PROGRAM_OF_SOURCES; }
   [[nodiscard]] static bool is_built_in(std::string_view name) noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Whether its messages are ops.
   [[nodiscard]] bool takes_ops() const noexcept { return built_in_ == RK_PROGRAM_CORE; }
   /// For backends; refers to this.
-  [[nodiscard]] rk_program_source source() const noexcept;
+  [[nodiscard]] rk_program_source source(std::uint32_t version) const noexcept;
+  /// nullptr: it has none.
+  [[nodiscard]] const Schema* schema() const noexcept { return schema_ ? &*schema_ : nullptr; }
   /// The behaviour of that name or, for an empty one, the only one; nullptr: it has no schema.
   [[nodiscard]] Result<const Behaviour*> behaviour(std::string_view name) const;
   /// Of one ring kernel.
   [[nodiscard]] std::uint32_t state_bytes(const Behaviour* behaviour) const noexcept;
   /// Room of a reply without a schema; 0: that of its request.
   [[nodiscard]] std::uint32_t reply_bytes() const noexcept { return reply_bytes_; }
-  [[nodiscard]] ProgramInfo info() const;
-  /// Why it did not build, with what compilers tell badly first: handlers that are missing, or of
-  /// no method.
+  [[nodiscard]] ProgramInfo info(std::uint32_t version) const;
+  /// Handlers that are missing, or of no method: build_failed, before a compiler is asked. Where
+  /// the preprocessor has a say in what handlers there are, the compiler decides.
+  [[nodiscard]] Result<void> check_handlers() const;
+  /// Why it did not build, with what compilers tell badly first.
   [[nodiscard]] Error explained(Error error) const;
   /// What the host's compiler gets (kernels/rk_hosted.h); empty for ours.
   [[nodiscard]] const std::string& hosted_text() const noexcept { return hosted_text_; }
@@ -53,6 +60,7 @@ class Definition {
   static const BuiltIn echo;
 
   Definition() = default;
+  [[nodiscard]] std::string handler_mistakes() const;  // a line each
   static std::shared_ptr<const Definition> make_built_in(const BuiltIn& ours);
 
   std::string name_;
@@ -61,6 +69,7 @@ class Definition {
   std::string hosted_text_;
   const rk_compiled_program* compiled_ = nullptr;
   std::optional<Schema> schema_;
+  ringkernel::Schema schema_given_;
   SchemaSource schema_source_;
   std::string handlers_name_;
   std::string handlers_;

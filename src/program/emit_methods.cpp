@@ -42,6 +42,47 @@ void emit_run(Text& text, const Plan& plan, std::size_t service, const Call& cal
   text.line("}");
 }
 
+/// "static rk_u32 rk_migrate_Book(rk_self* self, ...)", each parameter followed by `mark`.
+std::string migration_signature(const Plan& plan, std::size_t service, std::string_view mark) {
+  const auto parameter = [&](std::string_view type, int index, std::string_view name) {
+    return ", RK_GLOBAL " + std::string(type) + plan.name_of(plan.object(index)) + "* " +
+           std::string(name) + std::string(mark);
+  };
+  return "static rk_u32 rk_migrate_" + plan.behaviours[service].name + "(rk_self* self" +
+         std::string(mark) + parameter("const ", plan.old_states[service], "was") +
+         parameter("", plan.states[service], "state") + ")";
+}
+
+/// `rk_migrate` (kernels/rk_message.h), if there is a state that is made of an earlier one.
+void emit_migrations(Text& text, const Plan& plan) {
+  std::vector<std::size_t> services;
+  for (std::size_t i = 0; i < plan.old_states.size(); ++i)
+    if (plan.old_states[i] >= 0) services.push_back(i);
+  if (services.empty()) return;
+  for (const std::size_t i : services) {
+    emit_line(text, plan.source, plan.object(plan.states[i]).name);
+    text.line("RK_STATIC_ASSERT(no_migration_for_", plan.behaviours[i].name, ", \"\");");
+  }
+  text.line("#define RK_MIGRATES");
+  text.line("RK_INLINE rk_u32 rk_migrate(rk_message* message) {");
+  text.line("  switch (message->behaviour) {");
+  for (const std::size_t i : services) {
+    const std::string& name = plan.behaviours[i].name;
+    const auto pointer = [&](std::string_view qualifier, int index) {
+      return "(RK_GLOBAL " + std::string(qualifier) + plan.name_of(plan.object(index)) + "*)";
+    };
+    text.line("    case RK_BEHAVIOUR_", name, ":");
+    text.line("      if (message->payload_bytes != ", plan.object(plan.old_states[i]).bytes,
+              "u || message->state_bytes != ", plan.object(plan.states[i]).bytes, "u) break;");
+    text.line("      return rk_migrate_", name, "(message, ", pointer("const ", plan.old_states[i]),
+              "message->payload, ", pointer("", plan.states[i]), "message->state);");
+  }
+  text.line("    default: break;");
+  text.line("  }");
+  text.line("  return RK_FAULT_state_mismatch;");
+  text.line("}");
+}
+
 }  // namespace
 
 Result<void> emit_markers(Emission& to) {
@@ -59,6 +100,12 @@ Result<void> emit_markers(Emission& to) {
       text.line("#define RK_ON_", handler, " \\");
       text.line("  enum { no_handler_for_", handler, " = 1 }; \\");
       text.line("  ", handler_signature(plan, i, call, " RK_UNUSED"));
+    }
+    if (plan.old_states[i] >= 0) {
+      const std::string& name = plan.behaviours[i].name;
+      text.line("#define RK_MIGRATE_", name, " \\");
+      text.line("  enum { no_migration_for_", name, " = 1 }; \\");
+      text.line("  ", migration_signature(plan, i, " RK_UNUSED"));
     }
     text.line();
   }
@@ -117,6 +164,7 @@ std::string dispatch_text(const Plan& plan, std::string_view header_name) {
   text.line("  }");
   text.line("  return rk_flat_refuse(message, RK_FAULT_unknown_method, message->selector);");
   text.line("}");
+  emit_migrations(text, plan);
   return text.str();
 }
 

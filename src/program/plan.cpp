@@ -53,6 +53,12 @@ std::uint64_t layout_hash(const Object& object, const std::map<int, std::uint64_
   return fnv1a(text);
 }
 
+std::string exact_text(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), error == std::errc() ? end : text.data()};
+}
+
 class PlanMaker {
  public:
   PlanMaker(Model model, const SchemaSource& source) {
@@ -68,6 +74,8 @@ class PlanMaker {
     plan_.read.assign(read_.begin(), read_.end());
     RK_TRY_VOID(lay_out());
     RK_TRY_VOID(make_behaviours());
+    for (const int table : read_) describe(table);
+    for (const Written& written : plan_.written) describe(written.table);
     return std::move(plan_);
   }
 
@@ -116,11 +124,14 @@ class PlanMaker {
 
   Result<void> find_states() {
     plan_.states.assign(plan_.model.services.size(), -1);
+    plan_.old_states = plan_.states;
     for (std::size_t i = 0; i < plan_.model.objects.size(); ++i) {
       const Object& object = plan_.model.objects[i];
       const auto of = object.attributes.find("state_of");
       if (of == object.attributes.end()) {
-        if (object.has("version")) return refused(object.name, "a version without state_of");
+        for (const std::string_view attribute : {"version", "migrates"})
+          if (object.has(attribute))
+            return refused(object.name, "'" + std::string(attribute) + "' without state_of");
         continue;
       }
       if (!object.is_struct)
@@ -133,8 +144,29 @@ class PlanMaker {
                                         plan_.object(plan_.states[service]).name);
       plan_.states[service] = static_cast<int>(i);
       RK_TRY_VOID(use_struct(static_cast<int>(i)));
+      RK_TRY(old_state, find_old_state(object));
+      plan_.old_states[service] = old_state;
     }
     return {};
+  }
+
+  /// The struct that the state's `migrates` names; -1: it has none.
+  Result<int> find_old_state(const Object& state) {
+    const auto migrates = state.attributes.find("migrates");
+    if (migrates == state.attributes.end()) return -1;
+    const std::string& name = migrates->second;
+    if (!state.has("version"))
+      return refused(state.name, "'migrates' without a version: it says when to migrate");
+    const std::vector<Object>& objects = plan_.model.objects;
+    const auto found = std::find_if(objects.begin(), objects.end(), [&](const Object& one) {
+      return one.is_struct && (one.name == name || one.short_name() == name);
+    });
+    if (found == objects.end())
+      return refused(state.name, "it migrates '" + name + "', which is no struct here");
+    if (&*found == &state) return refused(state.name, "it migrates itself");
+    const int index = static_cast<int>(found - objects.begin());
+    RK_TRY_VOID(use_struct(index));
+    return index;
   }
 
   [[nodiscard]] std::size_t find_service(std::string_view name) const {
@@ -149,7 +181,7 @@ class PlanMaker {
   Result<void> use_struct(int index) {
     const Object& object = plan_.object(index);
     if (!structs_.insert(index).second) return {};
-    RK_TRY_VOID(check_attributes(object, {"state_of", "version"}, nullptr));
+    RK_TRY_VOID(check_attributes(object, {"state_of", "version", "migrates"}, nullptr));
     for (const Field& field : object.fields) {
       RK_TRY_VOID(check_attributes(field, {}, nullptr));
       if (field.type.item() == Base::object) RK_TRY_VOID(use_struct(field.type.index));
@@ -230,7 +262,7 @@ class PlanMaker {
       behaviour.full_name = service.name;
       behaviour.id = id;
       if (plan_.states[i] >= 0) {
-        RK_TRY(state, make_state(plan_.states[i]));
+        RK_TRY(state, make_state(plan_.states[i], plan_.old_states[i]));
         behaviour.state = std::move(state);
       }
       for (const Call& call : service.calls) {
@@ -249,9 +281,15 @@ class PlanMaker {
     return 0;
   }
 
-  Result<State> make_state(int index) const {
+  [[nodiscard]] StateLayout layout_of_state(int index) const {
     const Object& object = plan_.object(index);
-    State state{object.name, object.bytes, 0, hashes_.at(index)};
+    return {object.name, object.bytes, hashes_.at(index)};
+  }
+
+  Result<State> make_state(int index, int old_index) const {
+    const Object& object = plan_.object(index);
+    State state{layout_of_state(index), 0, {}};
+    if (old_index >= 0) state.migrates = layout_of_state(old_index);
     const auto version = object.attributes.find("version");
     if (version == object.attributes.end()) return state;
     const char* const end = version->second.data() + version->second.size();
@@ -259,6 +297,31 @@ class PlanMaker {
     if (error != std::errc() || read != end)
       return refused(object.name, "the version '" + version->second + "' is no number");
     return state;
+  }
+
+  void describe(int index) {
+    const Object& table = plan_.object(index);
+    auto& fields = plan_.tables[table.name];
+    for (const Field& field : table.fields)
+      fields[field.slot] = {field.name, wire_type(field), field.required && !field.deprecated};
+  }
+
+  [[nodiscard]] std::string wire_type(const Field& field) const {
+    if (field.deprecated) return "deprecated";
+    const Type& type = field.type;
+    std::string text(type.base == Base::vector ? "vector of " : "");
+    if (type.item() != Base::object) {
+      text += suffix_of(type.item());
+    } else {
+      const Object& object = plan_.object(type.index);
+      text += object.name;
+      if (object.is_struct) text += ", layout " + std::to_string(hashes_.at(type.index));
+    }
+    if (field.optional) return text + " or null";
+    if (is_number(type.base))
+      text += " = " + (field.default_real != 0 ? exact_text(field.default_real)
+                                               : std::to_string(field.default_integer));
+    return text;
   }
 
   Plan plan_;

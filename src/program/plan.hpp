@@ -28,6 +28,8 @@ struct Plan {
   std::vector<int> read;         ///< tables that requests reach, in the model's order
   std::vector<Written> written;  ///< in the model's order
   std::vector<int> states;       ///< by service: index of its struct, or -1
+  std::vector<int> old_states;   ///< likewise, of the one that it is made of in a migration
+  WireTables tables;
   std::vector<Behaviour> behaviours;
 
   [[nodiscard]] const Object& object(int index) const {

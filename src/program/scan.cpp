@@ -33,9 +33,8 @@ class Tokens {
       } else if (left_.substr(0, 2) == "/*") {
         const std::size_t end = left_.find("*/", 2);
         take(end == std::string_view::npos ? end : end + 2);
-      } else if (left_.substr(0, 1) == "\"") {
-        const std::size_t end = left_.find('"', 1);
-        take(end == std::string_view::npos ? end : end + 1);
+      } else if (left_.substr(0, 1) == "\"" || left_.substr(0, 1) == "'") {
+        take(literal_length());
       } else if (!left_.empty() &&
                  std::string_view(" \t\r\n").find(left_[0]) != std::string_view::npos) {
         take(1);
@@ -43,6 +42,15 @@ class Tokens {
         return;
       }
     }
+  }
+
+  /// Of the string or character that begins here; to the end of the line where it does not end.
+  [[nodiscard]] std::size_t literal_length() const {
+    for (std::size_t i = 1; i < left_.size() && left_[i] != '\n'; ++i) {
+      if (left_[i] == left_[0]) return i + 1;
+      if (left_[i] == '\\') ++i;
+    }
+    return std::min(left_.find('\n'), left_.size());
   }
 
   std::string_view take(std::size_t length) {
@@ -94,7 +102,9 @@ std::vector<std::string> find_handler_mistakes(const Schema& schema, const Schem
   std::vector<std::string> mistakes;
   std::set<std::string> handlers;
   Tokens tokens(source);
+  std::set<std::string> migrations;
   for (std::string_view token; !(token = tokens.next()).empty();) {
+    if (token == "RK_MIGRATE" && tokens.next() == "(") migrations.emplace(tokens.next());
     if (token != "RK_ON" || tokens.next() != "(") continue;
     const std::string behaviour(tokens.next());
     const bool comma = tokens.next() == ",";
@@ -106,16 +116,37 @@ std::vector<std::string> find_handler_mistakes(const Schema& schema, const Schem
     if (!mistake.empty())
       mistakes.push_back(file + ":" + std::to_string(tokens.line()) + ": " + mistake);
   }
-  for (const Behaviour& behaviour : schema.behaviours())
+  const auto add_missing = [&](const std::string& declared, const std::string& wanted) {
+    const auto line = from.lines.find(declared);
+    mistakes.push_back(from.file +
+                       (line == from.lines.end() ? "" : ":" + std::to_string(line->second)) +
+                       ": no " + wanted + " in " + file);
+  };
+  for (const Behaviour& behaviour : schema.behaviours()) {
+    if (behaviour.state && behaviour.state->migrates && migrations.count(behaviour.name) == 0)
+      add_missing(behaviour.state->name, "RK_MIGRATE(" + behaviour.name + ")");
     for (const Method& method : behaviour.methods) {
       const std::string handler = behaviour.name + ", " + method.name;
-      const auto line = from.lines.find(method.full_name);
-      const std::string place =
-          from.file + (line == from.lines.end() ? "" : ":" + std::to_string(line->second));
-      if (handlers.count(handler) == 0)
-        mistakes.push_back(place + ": no RK_ON(" + handler + ") in " + file);
+      if (handlers.count(handler) == 0) add_missing(method.full_name, "RK_ON(" + handler + ")");
     }
+  }
   return mistakes;
+}
+
+bool may_hide_handlers(std::string_view source) {
+  while (!source.empty()) {
+    std::string_view line = source.substr(0, source.find('\n'));
+    source.remove_prefix(std::min(line.size() + 1, source.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.substr(0, 1) != "#") continue;
+    line.remove_prefix(1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    // A macro may go on in the next lines; most that are there have nothing to do with handlers.
+    const bool makes = line.substr(0, 6) == "define" &&
+                       (line.find("RK_") != line.npos || line.find('\\') != line.npos);
+    if (makes || line.substr(0, 2) == "if") return true;
+  }
+  return false;
 }
 
 Lines find_lines(std::string_view schema) {

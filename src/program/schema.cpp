@@ -53,6 +53,7 @@ Result<Schema> Schema::from_binary(std::span<const std::byte> bfbs, const Schema
   schema.header_ = std::move(header);
   schema.dispatch_ = dispatch_text(plan, schema.header_name_);
   schema.behaviours_ = std::move(plan.behaviours);
+  schema.tables_ = std::move(plan.tables);
   return schema;
 }
 

@@ -48,12 +48,17 @@ struct Method {
   std::uint32_t reply_bytes = 0;  ///< of every reply: its layout is fixed
 };
 
-/// What a ring kernel of the behaviour keeps from message to message.
-struct State {
+/// A struct whose bytes outlive a program.
+struct StateLayout {
   std::string name;  ///< full name of the struct
   std::uint32_t bytes = 0;
-  std::uint32_t version = 0;      ///< 0 where the schema gives none
   std::uint64_t layout_hash = 0;  ///< over the names, types and places of all fields
+};
+
+/// What a ring kernel of the behaviour keeps from message to message.
+struct State : StateLayout {
+  std::uint32_t version = 0;            ///< 0 where the schema gives none
+  std::optional<StateLayout> migrates;  ///< the earlier state that its RK_MIGRATE takes
 };
 
 /// A kind of actor: a service of the schema.
@@ -67,6 +72,15 @@ struct Behaviour {
   /// By its name or its full name; null where there is none.
   [[nodiscard]] const Method* find_method(std::string_view method) const;
 };
+
+/// A field as bytes have it.
+struct WireField {
+  std::string name;  ///< full name
+  std::string type;  ///< what it is and what it defaults to: two are alike if this is
+  bool required = false;
+};
+/// The tables of requests and replies, by their full names; their fields by their slots.
+using WireTables = std::map<std::string, std::map<std::uint32_t, WireField>, std::less<>>;
 
 /// The names of behaviours or methods, for a sentence: "Submit, Drop".
 template <class T>
@@ -89,6 +103,8 @@ class Schema {
   /// By its name or its full name; null where there is none.
   [[nodiscard]] const Behaviour* find_behaviour(std::string_view behaviour) const;
 
+  [[nodiscard]] const WireTables& tables() const { return tables_; }
+
   /// "trading.rk.h", under which a handler's source includes the header.
   [[nodiscard]] const std::string& header_name() const { return header_name_; }
   /// Types, readers and writers.
@@ -98,15 +114,20 @@ class Schema {
 
  private:
   std::vector<Behaviour> behaviours_;
+  WireTables tables_;
   std::string header_name_;
   std::string header_;
   std::string dispatch_;
 };
 
-/// What compilers tell badly, said well, for a build that failed: handlers in the source called
-/// `file` for methods that there are not, and methods without a handler in it. A line for each:
+/// What compilers tell badly, said well: handlers in the source called `file` for methods that
+/// there are not, and methods without a handler in it. A line for each:
 /// "book.rk.cl:32: Book has no method Sumbit; it has Submit".
 std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
                                                std::string_view source, const std::string& file);
+
+/// Whether the preprocessor may make handlers of the source, or leave some out: then what is found
+/// without it need not be so.
+bool may_hide_handlers(std::string_view source);
 
 }  // namespace ringkernel::program

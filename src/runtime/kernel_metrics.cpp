@@ -1,4 +1,5 @@
 // What is counted of a ring kernel.
+#include <algorithm>
 #include <utility>
 
 #include "ring/inspect.hpp"
@@ -26,6 +27,31 @@ void KernelState::reset_metrics() {
   begin_counting();
   if (channel_ == nullptr || channel_->latencies() == nullptr) return;
   latencies_before_->assign(*channel_->latencies());
+  channel_->methods().visit([&](const bridge::MethodCounts::Entry& method) {
+    std::unique_ptr<Histogram>& before = methods_before_[method.selector];
+    if (before == nullptr) before = std::make_unique<Histogram>();
+    before->assign(method.latency);
+  });
+}
+
+/// Those that have been called.
+void KernelState::add_methods(KernelMetrics& metrics) const {
+  if (behaviour_ == nullptr) return;
+  channel_->methods().visit([&](const bridge::MethodCounts::Entry& counts) {
+    MethodMetrics method{.name = {},
+                         .answered = bridge::MethodCounts::load(counts.answered),
+                         .faults = bridge::MethodCounts::load(counts.faults),
+                         .latency = {}};
+    const auto known =
+        std::ranges::find(behaviour_->methods, counts.selector, &program::Method::id);
+    if (method.answered == 0 || known == behaviour_->methods.end()) return;
+    method.name = known->name;
+    const auto before = methods_before_.find(counts.selector);
+    method.latency = before == methods_before_.end()
+                         ? telemetry::summarize(counts.latency)
+                         : telemetry::summarize(counts.latency, *before->second);
+    metrics.methods.push_back(std::move(method));
+  });
 }
 
 void KernelState::begin_counting() {
@@ -77,6 +103,7 @@ KernelMetrics KernelState::all_metrics() const {
   const RingUse output = use_of(RingView::at(arena, rings_.output_offset, rings_.output_capacity));
   metrics.output_ring_position = output.position;
   metrics.output_ring_used_bytes = output.used_bytes;
+  add_methods(metrics);
   if (const std::vector<CallInFlight> oldest = in_flight(1); !oldest.empty())
     metrics.oldest_call_age_ns = oldest.front().age_ns;
   const bridge::Latencies* const latencies = channel_->latencies();

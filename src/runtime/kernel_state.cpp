@@ -71,7 +71,12 @@ Result<void> KernelState::open(Program& program) {
   // Zeroed positions are an empty ring; the data behind them is never read before it is written.
   std::memset(arena.data() + input.offset(), 0, sizeof(rk_ring));
   std::memset(arena.data() + output.offset(), 0, sizeof(rk_ring));
-  RK_TRY(state, open_state(program.definition()));
+  const DefinitionPointer& definition = program.definition();
+  RK_TRY(behaviour, definition->behaviour(options_.behaviour));
+  RK_TRY(state, open_state(definition->state_bytes(behaviour)));
+  if (behaviour != nullptr) rings_.behaviour = behaviour->id;
+  rings_.state_offset = state.bytes() != 0 ? state.offset() : 0;
+  rings_.state_bytes = definition->state_bytes(behaviour);
   ending_ = make_ending();
   RK_TRY(kernel, program.executor().attach(rings_));
   ScopeGuard detaching([&] { program.executor().detach(kernel); });
@@ -84,13 +89,18 @@ Result<void> KernelState::open(Program& program) {
       .trace = runtime_->trace(),
       .name = id_};
   program_ = &program;
-  takes_ops_ = program.definition().takes_ops();
+  takes_ops_ = definition->takes_ops();
+  has_methods_ = behaviour != nullptr;
+  if (has_methods_)
+    methods_ = behaviour->full_name + " has: " + program::names_of(behaviour->methods);
+  reply_bytes_ = definition->reply_bytes();
   if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
   kernel_ = kernel;
   channel_ = std::make_shared<bridge::Channel>(
       program.executor(), kernel_, RingView::at(arena.data(), input.offset(), options_.input_bytes),
       RingView::at(arena.data(), output.offset(), options_.output_bytes), limits, runtime_->clock(),
       runtime_->bridge());
+  count_methods(behaviour);
   {
     const std::lock_guard lock(mutex_);
     begin_counting();
@@ -99,73 +109,12 @@ Result<void> KernelState::open(Program& program) {
   detaching.dismiss();
   input_ = std::move(input);
   output_ = std::move(output);
-  state_ = std::move(state);
   const std::lock_guard lock(mutex_);
+  state_ = std::move(state);
+  definition_ = definition;
+  behaviour_ = behaviour;
   set_status(KernelStatus::launched);
   return {};
-}
-
-Result<Arena::Region> KernelState::open_state(const program::Definition& program) {
-  RK_TRY(behaviour, program.behaviour(options_.behaviour));
-  behaviour_ = behaviour;
-  reply_bytes_ = program.reply_bytes();
-  state_bytes_ = program.state_bytes(behaviour);
-  if (behaviour != nullptr) rings_.behaviour = behaviour->id;
-  if (state_bytes_ == 0) return Arena::Region();
-  RK_TRY(region, runtime_->arena().take(state_bytes_));
-  rings_.state_offset = region.offset();
-  rings_.state_bytes = state_bytes_;
-  std::memset(runtime_->arena().data() + region.offset(), 0, region.bytes());
-  RK_TRY_VOID(runtime_->memory().to_device(region.offset(), region.bytes()));
-  return region;
-}
-
-Result<Method> KernelState::method(std::string_view name, const char* request,
-                                   const char* reply) const {
-  if (behaviour_ == nullptr) return noted(has_no_methods());
-  const program::Method* const found = behaviour_->find_method(name);
-  if (found == nullptr)
-    return noted(
-        Error(Errc::unknown_method, behaviour_->full_name + " has no method '" + std::string(name) +
-                                        "'; it has: " + program::names_of(behaviour_->methods)));
-  const auto differs = [](const char* given, const std::string& wanted) {
-    return given != nullptr && given != wanted;
-  };
-  if (differs(request, found->request) || differs(reply, found->reply))
-    return noted(Error(Errc::invalid_argument,
-                       found->full_name + " takes " + found->request + " and answers with " +
-                           found->reply + "; the call gives " +
-                           (request != nullptr ? request : found->request) + " and wants " +
-                           (reply != nullptr ? reply : found->reply)));
-  return Method{.id = found->id, .reply_bytes = found->reply_bytes};
-}
-
-Result<void> KernelState::check_state(std::size_t bytes) const {
-  if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
-    return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_) +
-                                          ": its state can be read and written while it is "
-                                          "launched or deactivated");
-  if (bytes == state_bytes_) return {};
-  return Error(Errc::invalid_argument, "the state of kernel '" + id_ + "' has " +
-                                           std::to_string(state_bytes_) + " bytes, not " +
-                                           std::to_string(bytes));
-}
-
-Result<void> KernelState::read_state(std::span<std::byte> bytes) const {
-  const std::lock_guard lock(mutex_);  // it cannot become active meanwhile
-  if (Result<void> checked = check_state(bytes.size()); !checked)
-    return noted(std::move(checked).error());
-  RK_TRY_VOID(runtime_->memory().to_host(state_.offset(), bytes.size()));
-  std::memcpy(bytes.data(), runtime_->arena().data() + state_.offset(), bytes.size());
-  return {};
-}
-
-Result<void> KernelState::write_state(Bytes bytes) {
-  const std::lock_guard lock(mutex_);
-  if (Result<void> checked = check_state(bytes.size()); !checked)
-    return noted(std::move(checked).error());
-  std::memcpy(runtime_->arena().data() + state_.offset(), bytes.data(), bytes.size());
-  return runtime_->memory().to_device(state_.offset(), bytes.size());
 }
 
 Result<void> KernelState::add_region(std::uint64_t bytes,
@@ -225,23 +174,6 @@ Error KernelState::takes_no_ops() const {
           "program '" + options_.program + "' takes plain bytes, not ops"};
 }
 
-Error KernelState::has_no_methods() const {
-  return {Errc::unsupported_operation,
-          "program '" + options_.program + "' has no schema, and so no methods"};
-}
-
-Error KernelState::fault_of_handler(const bridge::Outcome& outcome) const {
-  std::string text = "kernel '" + id_ + "'";
-  if (behaviour_ != nullptr)
-    for (const program::Method& method : behaviour_->methods)
-      if (method.id == outcome.selector) text += ", " + method.full_name;
-  Error error(Errc::handler_fault, text + ": code " + std::to_string(outcome.fault_code) +
-                                       ", detail " + std::to_string(outcome.fault_detail));
-  error.fault_code = outcome.fault_code;
-  error.fault_detail = outcome.fault_detail;
-  return error;
-}
-
 Result<void> KernelState::prepare(ContentView content, const SendOptions& options,
                                   Prepared& prepared, bool wait) const {
   RK_TRY_VOID(check_time(options));
@@ -266,11 +198,10 @@ Result<void> KernelState::prepare(ContentView content, const SendOptions& option
 
 Result<void> KernelState::prepare_bytes(ContentView content, Prepared& prepared) const {
   const Message* const message = content.message();
-  if (message == nullptr && behaviour_ != nullptr)
+  if (message == nullptr && has_methods_)
     return Error(Errc::unsupported_operation,
-                 "program '" + options_.program + "' takes messages of methods, which " +
-                     behaviour_->full_name + " has: " + program::names_of(behaviour_->methods));
-  if (message != nullptr && behaviour_ == nullptr) return has_no_methods();
+                 "program '" + options_.program + "' takes messages of methods, which " + methods_);
+  if (message != nullptr && !has_methods_) return has_no_methods();
   prepared.bytes = message != nullptr ? message->request : content.bytes();
   if (prepared.bytes.size() > ring_bytes_max)
     return Error(Errc::message_too_large, std::to_string(prepared.bytes.size()) + " bytes");
@@ -361,7 +292,8 @@ Result<Reply> KernelState::read_reply(bridge::Outcome&& outcome, const Prepared*
   const Request* const request = asked != nullptr ? asked->request : nullptr;
   if (outcome.error) return to_error(std::move(outcome), request);
   using Made = Result<Reply>;  // in place: a reply is ten words that nobody needs twice
-  if (!takes_ops_) return Made(Made::in_place_value, outcome.id, std::move(outcome.payload));
+  if (!takes_ops_)
+    return Made(Made::in_place_value, outcome.id, std::move(outcome.payload), outcome.version);
   if (request != nullptr && codec::is_reply_to(asked->plan, outcome.payload.span())) {
     const std::byte* const data = outcome.payload.data() + asked->plan.prefix_bytes;
     return Made(Made::in_place_value, outcome.id, std::move(outcome.payload),

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -83,6 +84,14 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   /// created -> launched: rings, a place in the executor, a channel.
   Result<void> open(Program& program);
+  /// Takes and zeroes a state; nothing of no bytes.
+  [[nodiscard]] Result<Arena::Region> open_state(std::uint32_t bytes) const;
+  /// The program's definition was replaced by one that has its behaviour.
+  void adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour);
+  /// Counts those methods from here on.
+  void count_methods(const program::Behaviour* behaviour);
+  /// Of its program's schema; nullptr: it has none, or the kernel has ended.
+  [[nodiscard]] const program::Behaviour* behaviour() const;
   /// Kernel::method; `request` and `reply`: their tables' full names, or null.
   [[nodiscard]] Result<Method> method(std::string_view name, const char* request,
                                       const char* reply) const;
@@ -224,11 +233,13 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
  private:
   friend class Deactivation;
   friend class Termination;
+  friend class Migration;
   friend class RuntimeState;  // next_ending_
 
   /// What was counted since the channel began; the state lock is held, as for the next ones.
   [[nodiscard]] KernelMetrics all_metrics() const;
   void add_executor(KernelMetrics& metrics) const;
+  void add_methods(KernelMetrics& metrics) const;
   /// `to_reply`, except that it may throw.
   [[nodiscard]] Result<Reply> read_reply(bridge::Outcome&& outcome, const Prepared* asked) const;
   [[nodiscard]] static std::unique_ptr<bridge::Watch> make_ending();  // lifecycle.cpp
@@ -246,10 +257,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   auto exchange_with(Prepared& prepared, const SendOptions& options, Read&& read)
       -> decltype(read(bridge::Outcome()));
   [[nodiscard]] Result<void> check_launched() const;
-  /// Takes and zeroes the state; its behaviour is `options_.behaviour`.
-  [[nodiscard]] Result<Arena::Region> open_state(const program::Definition& program);
   /// That the device leaves the state alone, and that it has `bytes`; the state lock is held.
   [[nodiscard]] Result<void> check_state(std::size_t bytes) const;
+  [[nodiscard]] Error is_migrating() const;  // state lock held
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
   /// Lays out what is no op.
@@ -265,8 +275,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   const std::string id_;
   const KernelOptions options_;
 
-  Program* program_ = nullptr;  // set by open, as are the five below; gone after shutdown
+  Program* program_ = nullptr;  // set by open, as are the seven below; gone after shutdown
   bool takes_ops_ = false;
+  bool has_methods_ = false;
+  std::string methods_;  // for an error that has no lock: as they were at launch
   bridge::Executor::Wake call_wake_ = bridge::Executor::Wake::launch;
   std::atomic<bool> was_active_{false};
   const ForkMark mark_;
@@ -274,10 +286,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bridge::KernelRings rings_;
   Arena::Region input_;
   Arena::Region output_;
-  Arena::Region state_;
-  const program::Behaviour* behaviour_ = nullptr;  // of the program's schema; set by open
-  std::uint32_t state_bytes_ = 0;                  // likewise, as is the next
-  std::uint32_t reply_bytes_ = 0;                  // without a schema; 0: the request's
+  std::uint32_t reply_bytes_ = 0;  // without a schema; 0: the request's
   std::shared_ptr<bridge::Channel> channel_;
   std::unique_ptr<bridge::Watch> ending_;  // its Termination, made with it: to end needs no memory
 
@@ -287,6 +296,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;
   bool deactivating_ = false;
+  bool migrating_ = false;    // its state is being made anew: nothing but a termination until then
+  bool ending_told_ = false;  // the device was told that it is absent
+  DefinitionPointer definition_;                   // a swap changes it, and the two below
+  const program::Behaviour* behaviour_ = nullptr;  // in its schema; nullptr: it has none
+  Arena::Region state_;
+  Arena::Region old_state_;  // of which the device is making the new one
   bool failure_told_ = false;
   bool on_device_ = false;  // the device was told of it at least once
   Error end_reason_;        // set when it begins to terminate
@@ -299,6 +314,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   // the counts were reset.
   KernelMetrics metrics_before_;
   bridge::Latencies::Pointer latencies_before_;
+  std::map<std::uint32_t, std::unique_ptr<Histogram>> methods_before_;  // by their ids
   std::uint64_t resets_ = 0;
 };
 

@@ -57,6 +57,7 @@ Result<void> KernelState::try_activate() {
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
     return wrong_state("active");
+  if (migrating_) return is_migrating();
   if (program_->executor().failed()) return program_->executor().failure();
   set_status(KernelStatus::active);
   was_active_.store(true, std::memory_order_relaxed);  // as in check_replies
@@ -119,6 +120,7 @@ Result<std::unique_ptr<bridge::Watch>> KernelState::start_deactivate(Done done) 
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::active || deactivating_)
     return noted(wrong_state("deactivated").error());
+  if (migrating_) return noted(is_migrating());
   auto deactivation = std::make_unique<Deactivation>(shared_from_this(), std::move(done));
   deactivating_ = true;
   deactivation->begin(channel_->set_state(RK_KERNEL_PAUSED));
@@ -141,13 +143,15 @@ class Termination final : public bridge::Watch {
     bridge::Executor& executor = kernel_->program_->executor();
     const bool overdue = now_ns >= deadline_ns_;
     kernel_->channel_->close(reason_);
+    if (!overdue && is_migrating()) return false;  // a swap has it paused, for a moment
     if (drain_ && !kernel_->channel_->idle() && !overdue && !executor.failed()) {
       (void)kernel_->channel_->try_drain();
       (void)kernel_->channel_->do_chores(now_ns);
       return false;
     }
     if (!told_) {
-      told_ = true;
+      const std::lock_guard lock(kernel_->mutex_);  // no swap changes it behind this
+      told_ = kernel_->ending_told_ = true;
       if (kernel_->on_device_) epoch_ = kernel_->channel_->set_state(RK_KERNEL_ABSENT);
     }
     executor.go_on(kernel_->kernel_);
@@ -168,6 +172,11 @@ class Termination final : public bridge::Watch {
   }
 
  private:
+  [[nodiscard]] bool is_migrating() const {
+    const std::lock_guard lock(kernel_->mutex_);
+    return kernel_->migrating_;
+  }
+
   std::shared_ptr<KernelState> kernel_;
   bool drain_ = false;
   std::uint64_t deadline_ns_ = 0;
@@ -206,6 +215,7 @@ void KernelState::give_back() noexcept {
   output_.reset();
   const std::lock_guard lock(mutex_);
   state_.reset();
+  old_state_.reset();
   region_.reset();
 }
 

@@ -47,8 +47,8 @@ Result<std::unique_ptr<Program>> Program::open(DeviceMemory& memory, Arena& aren
 
 Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   std::memset(arena.data() + region_offset_, 0, region_bytes_);
-  RK_TRY(port, memory_.device().create_executor(definition_->source(), region_offset_,
-                                                options.limits.work_groups));
+  RK_TRY(port, memory_.device().create_executor(definition_->source(options.version),
+                                                region_offset_, options.limits.work_groups));
   work_groups_ = options.limits.work_groups;
   trace_ = options.trace;
   port_.emplace(std::move(port));
@@ -72,6 +72,18 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
       region_offset_ + region_bytes_ - bridge::Mover::staging_bytes;
   mover_.emplace(arena.data(), region_offset_, staging_offset, mover_limits,
                  static_cast<bridge::DevicePort&>(*this), clock_);
+  return {};
+}
+
+Result<void> Program::prepare(const DefinitionPointer& next, std::uint32_t version) {
+  return port_->prepare(next->source(version));
+}
+
+Result<void> Program::replace(DefinitionPointer next, std::uint64_t timeout_ns) {
+  definition_ = std::move(next);
+  RK_TRY_VOID(port_->replace(timeout_ns));
+  // A slice that was asked to leave may have left work behind.
+  for (std::uint32_t group = 0; group < work_groups_; ++group) executor_->go_on(group);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 
 #include "backend/backend.hpp"
@@ -26,6 +27,7 @@
 namespace ringkernel {
 
 struct ProgramOptions {
+  std::uint32_t version = 1;  ///< of the definition
   bridge::ExecutorLimits limits;
   std::chrono::nanoseconds park_after{0};
   std::chrono::nanoseconds spin_for{0};
@@ -45,12 +47,21 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
                                                              DefinitionPointer definition,
                                                              const ProgramOptions& options);
 
+  /// Builds what `replace` is to install, beside the slices. One thread at a time, as `replace`.
+  [[nodiscard]] Result<void> prepare(const DefinitionPointer& next, std::uint32_t version);
+  /// Slices that begin from here on are of what was prepared, which is the program's definition
+  /// then; returns when no other runs any more. E6007, where one still does. With `launches` alone.
+  [[nodiscard]] Result<void> replace(DefinitionPointer next, std::uint64_t timeout_ns);
+  /// Shared by those who launch a kernel of the program, until it is one.
+  [[nodiscard]] std::shared_mutex& launches() noexcept { return launches_; }
+
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   [[nodiscard]] bridge::Executor& executor() noexcept { return *executor_; }
-  [[nodiscard]] const std::string& name() const noexcept { return definition_->name(); }
-  [[nodiscard]] const program::Definition& definition() const noexcept { return *definition_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// With `launches`.
+  [[nodiscard]] const DefinitionPointer& definition() const noexcept { return definition_; }
 
   /// Adds the slices that were launched on the device so far, and the copies that were started.
   void add_to(RuntimeMetrics& metrics) const noexcept {
@@ -80,6 +91,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
  private:
   Program(DeviceMemory& memory, DefinitionPointer definition, Arena::Region region)
       : memory_(memory),
+        name_(definition->name()),
         definition_(std::move(definition)),
         region_(std::move(region)),
         region_offset_(region_.offset()),
@@ -100,7 +112,9 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
 
   DeviceMemory& memory_;
   const bridge::SteadyClock clock_;
-  const DefinitionPointer definition_;
+  const std::string name_;
+  std::shared_mutex launches_;
+  DefinitionPointer definition_;
   const Arena::Region region_;  // goes last, when nothing touches it any more
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;

@@ -40,6 +40,7 @@ Publisher::Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
                      std::unique_ptr<telemetry::CountersWriter> writer)
     : runtime_(runtime), period_(period), writer_(std::move(writer)) {
   free_places_.reserve(kernels_max);  // giving a place back needs no memory
+  free_methods_.reserve(telemetry::method_lines_max);
 }
 
 void Publisher::start() {
@@ -91,7 +92,8 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
                       .number = ++kernels_seen_,
                       .activity = {},
                       .metrics = {},
-                      .calls = {}};
+                      .calls = {},
+                      .methods = {}};
     found = places_.emplace(kernel, place).first;
     free_places_.pop_back();
   }
@@ -113,8 +115,39 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
     place.calls = kernel->calls(telemetry::calls_max);
   }
   place.is_stored = writer_->store(place.index, place.number, place.metrics, place.calls);
-  if (place.is_stored && !is_resting) kernel->copy_latency(writer_->latency(place.index));
+  if (place.is_stored && !is_resting) {
+    kernel->copy_latency(writer_->latency(place.index));
+    if (!publish_methods(place)) place.is_stored = false;  // again in the next round
+    return true;
+  }
   return place.is_stored;
+}
+
+bool Publisher::publish_methods(Place& place) {
+  const std::vector<MethodMetrics>& methods = place.metrics.methods;
+  std::erase_if(place.methods, [&](const auto& kept) {  // by a reset of the counts
+    if (std::ranges::find(methods, kept.first, &MethodMetrics::name) != methods.end()) return false;
+    free_method(kept.second);
+    return true;
+  });
+  for (const MethodMetrics& method : methods) {
+    auto line = place.methods.find(method.name);
+    if (line == place.methods.end()) {
+      if (free_methods_.empty()) {
+        if (methods_used_ == telemetry::method_lines_max) continue;
+        free_methods_.push_back(methods_used_++);
+      }
+      line = place.methods.emplace(method.name, free_methods_.back()).first;
+      free_methods_.pop_back();
+    }
+    if (!writer_->store_method(line->second, place.number, method)) return false;
+  }
+  return true;
+}
+
+void Publisher::free_method(std::uint32_t line) {
+  writer_->clear_method(line);
+  free_methods_.push_back(line);
 }
 
 void Publisher::publish_errors() {
@@ -152,6 +185,7 @@ void Publisher::forget_all_but(const std::vector<std::shared_ptr<KernelState>>& 
     }
     writer_->clear(place.index);
     free_places_.push_back(place.index);
+    for (const auto& [name, line] : place.methods) free_method(line);
     entry = places_.erase(entry);
   }
 }

@@ -45,8 +45,9 @@ class Publisher {
     KernelState::Activity activity;
     KernelMetrics metrics;  // as they were stored, and the calls
     std::vector<CallInFlight> calls;
-    bool is_stored = false;  // else there was no memory for it
-    bool is_seen = false;    // in this round
+    std::map<std::string, std::uint32_t> methods;  // their places, by their names
+    bool is_stored = false;                        // else there was no memory for it
+    bool is_seen = false;                          // in this round
   };
 
   Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
@@ -56,6 +57,9 @@ class Publisher {
   /// False: there is no place for it.
   [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
   void forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels);
+  /// False for lack of memory.
+  [[nodiscard]] bool publish_methods(Place& place);
+  void free_method(std::uint32_t line);
   void publish_errors();
 
   RuntimeState& runtime_;
@@ -65,6 +69,8 @@ class Publisher {
   std::map<std::weak_ptr<KernelState>, Place, std::owner_less<>> places_;
   std::vector<std::uint32_t> free_places_;
   std::uint32_t places_used_ = 0;
+  std::vector<std::uint32_t> free_methods_;  // places of lines of methods
+  std::uint32_t methods_used_ = 0;
   std::uint64_t kernels_seen_ = 0;
   std::vector<std::uint64_t> error_counts_;  // as they are stored
   ErrorLog::Counts errors_seen_;

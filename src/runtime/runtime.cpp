@@ -410,6 +410,16 @@ Result<ProgramInfo> RingKernelRuntime::add_program(const ProgramDesc& program) {
   return or_no_memory([&] { return state_->add_program(program); });
 }
 
+Result<SwapInfo> RingKernelRuntime::swap_program(const ProgramDesc& program) {
+  if (state_->is_foreign()) return made_before_fork();
+  return or_no_memory([&] { return state_->swap_program(program); });
+}
+
+Result<SwapInfo> RingKernelRuntime::swap_back(std::string_view program) {
+  if (state_->is_foreign()) return made_before_fork();
+  return or_no_memory([&] { return state_->swap_back(program); });
+}
+
 Result<ProgramInfo> RingKernelRuntime::program(std::string_view name) const {
   if (state_->is_foreign()) return made_before_fork();
   return or_no_memory([&] { return state_->program_info(name); });

@@ -8,9 +8,10 @@
 
 namespace ringkernel::detail {
 
-Result<DefinitionPointer> RuntimeState::definition(const std::string& name) const {
+Result<RuntimeState::Current> RuntimeState::current(const std::string& name) const {
   if (const auto found = added_.find(name); found != added_.end()) return found->second;
-  if (DefinitionPointer ours = program::Definition::built_in(name)) return ours;
+  if (DefinitionPointer ours = program::Definition::built_in(name))
+    return Current{ours, 1, nullptr};
   std::string names = "core, echo";
   for (const auto& [added, definition] : added_) names += ", " + added;
   return Error(Errc::program_not_found, "'" + name + "'; there are: " + names);
@@ -25,14 +26,14 @@ Result<Program*> RuntimeState::program(const std::string& name) {
     return Error(Errc::execution_timeout,
                  "the slices of program '" + name + "' have not returned; restart it once more");
   }
-  RK_TRY(wanted, definition(name));
+  RK_TRY(wanted, current(name));
   return open_program(wanted);
 }
 
 Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
   const std::lock_guard lock(programs_mutex_);
-  RK_TRY(found, definition(std::string(name)));
-  return found->info();
+  RK_TRY(found, current(std::string(name)));
+  return found.definition->info(found.version);
 }
 
 Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
@@ -41,20 +42,23 @@ Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
   if (program::Definition::is_built_in(desc.name) || added_.contains(desc.name))
     return Error(Errc::invalid_argument, "there is a program '" + desc.name + "' already");
   RK_TRY(definition, program::Definition::of(desc));
-  ProgramInfo info = definition->info();
-  const auto place = added_.emplace(desc.name, definition).first;
+  RK_TRY_VOID(definition->check_handlers());
+  const auto place = added_.emplace(desc.name, Current{definition, 1, nullptr}).first;
+  ProgramInfo info = definition->info(1);
   ScopeGuard leaving([&]() noexcept { added_.erase(place); });
-  if (Result<Program*> opened = open_program(definition); !opened)
+  if (Result<Program*> opened = open_program(place->second); !opened)
     return definition->explained(std::move(opened).error());
   leaving.dismiss();
   return info;
 }
 
-Result<Program*> RuntimeState::open_program(const DefinitionPointer& definition) {
+Result<Program*> RuntimeState::open_program(const Current& current) {
+  const DefinitionPointer& definition = current.definition;
   if (programs_.size() == programs_max)
     return Error(Errc::limit_exceeded,
                  "a runtime has at most " + std::to_string(programs_max) + " programs");
-  const ProgramOptions program_options{.limits = {.kernel_capacity = options_.kernels_per_program,
+  const ProgramOptions program_options{.version = current.version,
+                                       .limits = {.kernel_capacity = options_.kernels_per_program,
                                                   .work_groups = opened_.work_groups,
                                                   .drain_records_max = options_.drain_records_max},
                                        .park_after = options_.park_after,

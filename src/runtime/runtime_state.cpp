@@ -180,16 +180,18 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
       return Error(Errc::kernel_exists, "'" + std::string(id) + "'");
     ++launching_;
   }
+  const ScopeGuard ended([this]() noexcept {  // whatever becomes of it; then the program may go
+    {
+      const std::lock_guard lock(registry_mutex_);
+      --launching_;
+    }
+    launched_.notify_all();
+  });
+  std::shared_lock<std::shared_mutex> not_swapped;  // until it is as it is to be
   {
-    const ScopeGuard ended([this]() noexcept {  // whatever becomes of it
-      {
-        const std::lock_guard lock(registry_mutex_);
-        --launching_;
-      }
-      launched_.notify_all();
-    });
     ScopeGuard forgetting([&]() noexcept { forget(*kernel); });
     RK_TRY(program_of_kernel, program(options.program));
+    not_swapped = std::shared_lock(program_of_kernel->launches());
     RK_TRY_VOID(kernel->open(*program_of_kernel));
     forgetting.dismiss();
   }

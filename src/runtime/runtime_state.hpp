@@ -8,6 +8,7 @@
 
 #include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,6 +42,7 @@ namespace ringkernel::detail {
 
 class KernelState;
 class Logger;
+class Migration;
 class Publisher;
 
 /// Why it can be no runtime's name; empty: it can.
@@ -66,6 +68,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::vector<std::string> ids() const;
   /// Those that are there for messages, or were.
   [[nodiscard]] std::vector<std::shared_ptr<KernelState>> kernels() const;
+  [[nodiscard]] std::vector<std::shared_ptr<KernelState>> kernels_of(
+      std::string_view program) const;
   [[nodiscard]] RuntimeMetrics metrics() const;
   /// The same, without waiting for a program that is being built: nothing then.
   [[nodiscard]] std::optional<RuntimeMetrics> try_metrics() const;
@@ -84,6 +88,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// RingKernelRuntime::add_program.
   Result<ProgramInfo> add_program(const ProgramDesc& desc);
   [[nodiscard]] Result<ProgramInfo> program_info(std::string_view name) const;
+  /// RingKernelRuntime::swap_program, swap_back.
+  Result<SwapInfo> swap_program(const ProgramDesc& desc);
+  Result<SwapInfo> swap_back(std::string_view name);
   /// The kernel has ended: its id is free again.
   void forget(const KernelState& kernel) noexcept;
   /// The kernel has ended, but the device may still touch its rings: they stay until a launch finds
@@ -127,10 +134,24 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] RuntimeMetrics own_metrics() const;
   /// The others, and without what was counted before a reset; the programs' lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
+  /// A program as it is: its definition, how often that was replaced, plus 1, and the one before.
+  struct Current {
+    DefinitionPointer definition;
+    std::uint32_t version = 1;
+    DefinitionPointer before;
+  };
   /// What the name stands for: one of ours, or one that was added; with the programs' lock.
-  [[nodiscard]] Result<DefinitionPointer> definition(const std::string& name) const;
+  [[nodiscard]] Result<Current> current(const std::string& name) const;
   /// The running program of that definition, built if there is none; with the programs' lock.
-  [[nodiscard]] Result<Program*> open_program(const DefinitionPointer& definition);
+  [[nodiscard]] Result<Program*> open_program(const Current& current);
+  /// What takes the place of the user's own program of that name. One at a time: busy.
+  using MakeNext = std::function<Result<DefinitionPointer>(const Current& running)>;
+  [[nodiscard]] Result<SwapInfo> swap(std::string_view name, const MakeNext& make_next);
+  /// With the place of a launch, so that neither shutdown nor restart is under way.
+  [[nodiscard]] Result<SwapInfo> swap_running(const Current& running,
+                                              const DefinitionPointer& next);
+  [[nodiscard]] Result<void> migrate(std::deque<Migration>& migrations, Program& program,
+                                     std::uint64_t timeout_ns) const;
   void start_telemetry();
   void start_http();
   void start_log(std::shared_ptr<LogSink> sink);
@@ -163,7 +184,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   mutable std::mutex programs_mutex_;  // held for a build: the second user of a program waits
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
-  std::map<std::string, DefinitionPointer, std::less<>> added_;  // users' own; likewise
+  std::map<std::string, Current, std::less<>> added_;  // users' own; likewise
   RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
   RuntimeMetrics metrics_before_;  // what was counted before a reset; likewise
 
@@ -175,8 +196,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   mutable std::mutex registry_mutex_;
   std::map<std::string, std::shared_ptr<KernelState>, std::less<>> kernels_;
   std::condition_variable launched_;
-  std::size_t launching_ = 0;  // launches between reservation and end; shutdown waits for them
+  std::size_t launching_ = 0;  // launches and swaps under way; shutdown and restart wait for them
   bool restarting_ = false;    // no launches meanwhile
+  bool swapping_ = false;
   bool closed_ = false;
   std::vector<std::shared_ptr<KernelState>> kept_;
 

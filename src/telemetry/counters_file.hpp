@@ -19,7 +19,7 @@
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 7;
+inline constexpr std::uint32_t file_version = 8;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
 
@@ -47,6 +47,17 @@ struct KernelRecord {
 #include "telemetry/figures.def"
   std::uint64_t call_count;       // at most calls_max
   CallInFlight calls[calls_max];  // those that wait longest, longest first
+};
+
+/// Methods that the file keeps; further ones are left out.
+inline constexpr std::size_t method_lines_max = 4096;
+
+struct MethodLine {
+  std::uint64_t kernel;  // KernelRecord::in_use; 0: the place is free
+  std::uint64_t answered;
+  std::uint64_t faults;
+  LatencySummary latency;
+  char name[64];
 };
 
 struct ErrorLine {
@@ -78,18 +89,20 @@ struct CountersFile {
   std::uint64_t kernels_used;     // places that were ever used; those above are holes in the file
   std::uint64_t kernels_missing;  // ring kernels without a place, at the last publication
   std::uint64_t errors_used;      // places that were ever used
+  std::uint64_t methods_used;     // likewise
   std::uint64_t trace_begun;      // events of the trace whose places may have changed
   std::uint64_t trace_ended;      // of these, those that are there
   std::uint64_t trace_missed;     // events that were left out
   Sequenced<RuntimeRecord> runtime;
   Sequenced<ErrorLine> errors[errors_max];
   Sequenced<KernelRecord> kernels[kernels_max];
+  Sequenced<MethodLine> methods[method_lines_max];
   Histogram latencies[kernels_max];    // of the kernels at the same places: KernelMetrics::latency
   TraceWords trace[trace_events_max];  // each a TraceEvent
 };
 inline constexpr std::size_t common_bytes = offsetof(CountersFile, kernels_used);
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && common_bytes == 64 &&
-              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 41'829'376);
+              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 43'140'096);
 
 }  // namespace ringkernel::telemetry

@@ -149,8 +149,24 @@ std::optional<Published<RuntimeMetrics>> CountersReader::runtime() const {
   return published;
 }
 
+std::unordered_map<std::uint64_t, std::vector<MethodMetrics>> CountersReader::methods() const {
+  std::unordered_map<std::uint64_t, std::vector<MethodMetrics>> methods;
+  const std::uint64_t used =
+      std::min<std::uint64_t>(load(counters_->methods_used), method_lines_max);
+  for (std::uint32_t place = 0; place < used; ++place) {
+    MethodLine line;
+    if (!counters_->methods[place].load(line) || line.kernel == 0) continue;
+    methods[line.kernel].push_back({.name = text_of(line.name),
+                                    .answered = line.answered,
+                                    .faults = line.faults,
+                                    .latency = line.latency});
+  }
+  return methods;
+}
+
 std::vector<PublishedKernel> CountersReader::kernels() const {
   std::vector<PublishedKernel> kernels;
+  auto methods = this->methods();
   const std::uint64_t used = std::min<std::uint64_t>(load(counters_->kernels_used), kernels_max);
   for (std::uint32_t place = 0; place < used; ++place) {
     KernelRecord record;
@@ -168,6 +184,8 @@ std::vector<PublishedKernel> CountersReader::kernels() const {
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = record.name;
 #include "telemetry/figures.def"
+    if (const auto called = methods.find(published.number); called != methods.end())
+      metrics.methods = std::move(called->second);
     kernels.push_back(std::move(published));
   }
   forget_replaced(kernels);

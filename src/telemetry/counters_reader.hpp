@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "ringkernel/error.hpp"
@@ -80,6 +81,9 @@ class CountersReader {
 
  private:
   explicit CountersReader(CountersMapping counters) noexcept : counters_(std::move(counters)) {}
+
+  /// By the numbers of their ring kernels.
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::vector<MethodMetrics>> methods() const;
 
   CountersMapping counters_;
 };

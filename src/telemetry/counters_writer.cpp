@@ -175,6 +175,27 @@ void CountersWriter::clear(std::uint32_t place) {
   counters_->latencies[place].clear();
 }
 
+bool CountersWriter::store_method(std::uint32_t place, std::uint64_t number,
+                                  const MethodMetrics& method) {
+  const std::uint64_t used = counters_->methods_used;
+  if (!has_memory(counters_->methods, used, place)) return false;
+  MethodLine line{};
+  line.kernel = number;
+  line.answered = method.answered;
+  line.faults = method.faults;
+  line.latency = method.latency;
+  put(line.name, method.name);
+  counters_->methods[place].store(line);
+  // relaxed: as for kernels
+  if (place >= used)
+    std::atomic_ref(counters_->methods_used).store(place + 1, std::memory_order_relaxed);
+  return true;
+}
+
+void CountersWriter::clear_method(std::uint32_t place) {
+  if (place < counters_->methods_used) counters_->methods[place].store({});
+}
+
 bool CountersWriter::store(std::uint32_t place, const ErrorRecord& error) {
   const std::uint64_t used = counters_->errors_used;
   if (!has_memory(counters_->errors, used, place)) return false;

@@ -50,6 +50,12 @@ class CountersWriter {
   /// The ring kernel is gone.
   void clear(std::uint32_t place);
 
+  /// A method of the ring kernel of that number. `place` from 0 to method_lines_max - 1. False as
+  /// above.
+  [[nodiscard]] bool store_method(std::uint32_t place, std::uint64_t number,
+                                  const MethodMetrics& method);
+  void clear_method(std::uint32_t place);
+
   /// `place` from 0 to errors_max - 1. False as above.
   [[nodiscard]] bool store(std::uint32_t place, const ErrorRecord& error);
 

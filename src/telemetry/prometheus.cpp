@@ -178,6 +178,24 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
                 std::uint64_t{1});
 }
 
+void add_methods(std::string& text, const std::vector<Reading>& readings) {
+  const auto for_each = [&](auto&& add) {
+    for (const Reading& reading : readings)
+      for (const KernelReading& kernel : reading.kernels)
+        for (const MethodMetrics& method : kernel.metrics.methods)
+          add(fmt::format("{},method=\"{}\"", labels_of(reading, kernel.metrics),
+                          escaped(method.name)),
+              method);
+  };
+  Family answered(text, "method_answered", MetricKind::counter, "Requests the device has answered");
+  for_each([&](const auto& labels, const auto& of) { answered.add(labels, of.answered); });
+  Family faults(text, "method_faults", MetricKind::counter, "Of these, with an error");
+  for_each([&](const auto& labels, const auto& of) { faults.add(labels, of.faults); });
+  Family latency(text, "method_latency_seconds", MetricKind::summary,
+                 "From the submission until the answer was found");
+  for_each([&](const auto& labels, const auto& of) { latency.add(labels, of.latency); });
+}
+
 /// The code's own words, without what is different each time.
 std::string kind_of(const ErrorRecord& error) { return error.text.substr(0, error.text.find(':')); }
 
@@ -196,6 +214,7 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
   std::string text;
   add_health(text, readings);
   add_errors(text, readings);
+  add_methods(text, readings);
 #define RK_KERNEL_LATENCY(name, help)       \
   if (std::string_view(#name) == "latency") \
     add_latency(text, help, readings);      \

@@ -28,6 +28,13 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
   for (const CallInFlight& call : kernel.calls)
     calls.push_back(Json{{"message", call.message}, {"age_ns", call.age_ns}});
   object["calls"] = std::move(calls);
+  Json methods = Json::array();
+  for (const MethodMetrics& method : metrics.methods)
+    methods.push_back(Json{{"name", method.name},
+                           {"answered", method.answered},
+                           {"faults", method.faults},
+                           {"latency", to_json(method.latency)}});
+  object["methods"] = std::move(methods);
   if (before != nullptr) object["latency_just_now"] = to_json(recent_latency(kernel, before));
   if (const auto rate = messages_per_second(kernel, before)) object["messages_per_second"] = *rate;
   return object;

@@ -123,6 +123,38 @@ TEST_F(ProgramsCapi, AStateIsReadAndWritten) {
   EXPECT_EQ(ringkernel_kernel_read_state(kernel, nullptr), RINGKERNEL_E_invalid_argument);
 }
 
+TEST_F(ProgramsCapi, AProgramIsSwappedAndSwappedBack) {
+  ringkernel_program program = counter_program();
+  ringkernel_swap swap{};
+  EXPECT_EQ(ringkernel_program_swap(runtime_, &program, &swap), RINGKERNEL_E_program_not_found);
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  EXPECT_EQ(ringkernel_program_swap_back(runtime_, "counter", &swap), RINGKERNEL_E_invalid_state);
+  ringkernel_kernel* const kernel = launch("counter", nullptr);
+  std::array<char, 3> text{};
+  std::uint64_t count = 0;
+  const ringkernel_bytes message{text.data(), text.size()};
+  ringkernel_bytes reply{&count, sizeof count};
+  ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
+  program.source =
+      "RK_ON_BYTES {\n"
+      "  *(RK_GLOBAL rk_u64*)rk_reply_bytes(self) = *(RK_GLOBAL rk_u64*)state + 1000;\n"
+      "  return RK_OK;\n"
+      "}\n";
+  program.state_bytes = program.reply_bytes = 0;  // as before
+  ASSERT_EQ(ringkernel_program_swap(runtime_, &program, &swap), RINGKERNEL_OK) << error();
+  EXPECT_EQ(swap.version, 2u);
+  EXPECT_EQ(swap.migrated, 0u);
+  ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
+  EXPECT_EQ(count, 1003u);
+  ASSERT_EQ(ringkernel_program_swap_back(runtime_, "counter", nullptr), RINGKERNEL_OK) << error();
+  ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
+  EXPECT_EQ(count, 6u);
+  program.state_bytes = 16;
+  EXPECT_EQ(ringkernel_program_swap(runtime_, &program, &swap), RINGKERNEL_E_incompatible_program);
+  EXPECT_EQ(ringkernel_program_swap_back(runtime_, nullptr, nullptr),
+            RINGKERNEL_E_invalid_argument);
+}
+
 TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
   std::ifstream file(RK_SHOP_BINARY, std::ios::binary);
   const std::string schema{std::istreambuf_iterator<char>(file), {}};

@@ -1,5 +1,6 @@
 // The live page in a headless Chromium, against a service at work, at rest, gone and back.
 // RK_SCREENSHOTS=FOLDER keeps a picture of the page at the end of each test.
+#include <flatbuffers/flatbuffers.h>
 #include <gmock/gmock.h>
 
 #include <boost/json.hpp>
@@ -14,6 +15,7 @@
 
 #include "http/chromium.hpp"
 #include "integration/telemetry_fixture.hpp"
+#include "shop_program.hpp"
 #include "support/background.hpp"
 #include "support/http_client.hpp"
 #include "support/traffic.hpp"
@@ -195,6 +197,28 @@ TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   EXPECT_EQ(shown, figures_of(runtime.metrics()));
   EXPECT_EQ(text_at("#device"), runtime.metrics().device);
   EXPECT_EQ(text_at("#transfer"), runtime.metrics().transfer);
+}
+
+TEST_P(Page, ShowsTheMethodsOfAProgram) {
+  RingKernelRuntime& runtime = serve();
+  ASSERT_TRUE(runtime.add_program(shop_program()));
+  Kernel till = active(runtime, "till", {.program = "shop", .behaviour = "Till"});
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(builder.StartTable())));
+  const Bytes empty(reinterpret_cast<const std::byte*>(builder.GetBufferPointer()),
+                    builder.GetSize());
+  show(runtime);
+  EXPECT_TRUE(browser().await("document.querySelector('#methods').hidden"));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(till.call("Buy", empty));
+  ASSERT_TRUE(till.call("Total", empty));
+  EXPECT_TRUE(await([&] {
+    const Figures total = figures_at("#methods [data-method=Total]");
+    return total.contains("answered") && total.at("answered") == "1";
+  }));
+  const Figures buy = figures_at("#methods [data-method=Buy]");
+  EXPECT_EQ(buy.at("answered"), "3");
+  EXPECT_EQ(buy.at("faults"), "3");
+  EXPECT_NE(buy.at("p50_ns"), "0");
 }
 
 TEST_P(Page, ShowsWhatWaits) {

@@ -134,10 +134,13 @@ TEST_P(Programs, AStateOutlivesParking) {
   Kernel kernel = active(runtime, "a", {.program = "adder"});
   for (std::uint64_t i = 1; i <= 20; ++i) {
     EXPECT_EQ(add(kernel, 1)->sum, i);
-    const std::uint64_t parks = kernel.metrics().parks;
     const auto deadline = std::chrono::steady_clock::now() + 5s;
-    while (i < 3 && kernel.metrics().parks == parks && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::yield();
+    const auto has_parked = [&] {
+      const KernelMetrics metrics = kernel.metrics();
+      return metrics.parks == metrics.slices;
+    };
+    while (!has_parked() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    EXPECT_TRUE(has_parked());
   }
 }
 

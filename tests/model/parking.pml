@@ -39,6 +39,11 @@
 #ifndef CALLERS_ASK_TO_YIELD
 #define CALLERS_ASK_TO_YIELD 0
 #endif
+/* 1: a slice remembers what the one before it saw and left; see parking_remembers.pml. */
+#ifndef REMEMBERS
+#define REMEMBERS 0
+#define FORGETS_WORK 0
+#endif
 #ifndef SENDERS
 #define SENDERS 2
 #endif
@@ -224,13 +229,17 @@ inline visit_marked() {
   od
 }
 
-/* A slice knows nothing of the one before: every doorbell that was ever rung counts as rung. */
+/* A slice that remembers no other takes every doorbell that was ever rung for rung. */
 inline start() {
   atomic {
     do
     :: kernel < SENDERS ->
+#if !REMEMBERS || FORGETS_WORK
        work[kernel] = false;
-#if NO_SWEEP_AT_START
+#endif
+#if REMEMBERS
+       skip;
+#elif NO_SWEEP_AT_START
        seen[kernel] = memory[INPUT_DOORBELL(kernel)];
 #else
        seen[kernel] = 0;

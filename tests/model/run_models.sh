@@ -11,11 +11,15 @@ set -eu
 
 models=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 compiler=${CC:-cc}
-all="parking parking_bounded parking_yield pool mover backpressure"
+all="parking parking_bounded parking_yield parking_remembers pool mover backpressure"
+
+# included MODEL: the model that it is a variant of, if it is one
+included() { sed -n 's/^#include "\(parking[a-z_]*\)\.pml"/\1/p' "$models/$1.pml"; }
 
 # fingerprint MODEL: of all that decides how it ends
 fingerprint() {
-  cat "$models/$1.pml" "$models/tso.pml" "$models/run_models.sh" | sha256sum | cut -d ' ' -f 1
+  for part in "$1" $(included "$1") tso; do cat "$models/$part.pml"; done |
+    cat - "$models/run_models.sh" | sha256sum | cut -d ' ' -f 1
 }
 
 record=$models/checked.txt

@@ -12,7 +12,7 @@ namespace ringkernel::testing {
 inline rk_program_source built_in(std::string_view name) {
   static const auto core = program::Definition::built_in("core");
   static const auto echo = program::Definition::built_in("echo");
-  return (name == "core" ? core : echo)->source();
+  return (name == "core" ? core : echo)->source(1);
 }
 
 }  // namespace ringkernel::testing

@@ -68,7 +68,8 @@ typedef struct rk_executor_host_line {
   rk_u64 kernel_device_lines; /* arena offset of rk_kernel_device_line[kernel_capacity] */
   rk_u64 telemetry_blocks;    /* arena offset of rk_telemetry_block[kernel_capacity] */
   rk_u32 leave_slice; /* end the slice with this number after the pass it is in, whatever is left:
-                         another program waits for its compute unit. The backend's word */
+                         another program waits for its compute unit, or another build of this one.
+                         The backend's word */
   rk_u32 work_groups; /* >= 1, <= RK_WORK_GROUPS_MAX */
   rk_u64 idle_ns_max; /* nanoseconds without work after which a slice parks that has a clock; 0 = no
                          such limit */
@@ -138,7 +139,11 @@ typedef struct rk_kernel_host_line {
   rk_u64 state_offset;    /* of its program's own state in the arena; a multiple of 64 */
   rk_u32 state_bytes;     /* 0: it has none */
   rk_u32 behaviour;       /* which kind of actor of its program it is; 0: there is one kind */
-  rk_u64 reserved[10];    /* zero */
+  rk_u64 old_state;       /* arena offset of the state that is to be migrated; a multiple of 64 */
+  rk_u32 old_state_bytes;
+  rk_u32 migration_epoch; /* the state_epoch with which the device makes the state out of the old
+                             one, before it obeys; 0: none */
+  rk_u64 reserved[8];     /* zero */
 } rk_kernel_host_line;
 RK_LAYOUT(rk_kernel_host_line, RK_LINE_BYTES);
 RK_FIELD(rk_kernel_host_line, state, 0);
@@ -150,7 +155,10 @@ RK_FIELD(rk_kernel_host_line, output_ring, 24);
 RK_FIELD(rk_kernel_host_line, state_offset, 32);
 RK_FIELD(rk_kernel_host_line, state_bytes, 40);
 RK_FIELD(rk_kernel_host_line, behaviour, 44);
-RK_FIELD(rk_kernel_host_line, reserved, 48);
+RK_FIELD(rk_kernel_host_line, old_state, 48);
+RK_FIELD(rk_kernel_host_line, old_state_bytes, 56);
+RK_FIELD(rk_kernel_host_line, migration_epoch, 60);
+RK_FIELD(rk_kernel_host_line, reserved, 64);
 
 /// Written by: device.  Read by: host.
 typedef struct rk_kernel_device_line {

@@ -23,7 +23,8 @@
 typedef struct rk_record_header {
   rk_u32 length;         /* bytes of the record, header and padding included; a multiple of 64 */
   rk_u16 kind;           /* RK_RECORD_* */
-  rk_u16 flags;          /* request: RK_RECORD_TIMED or 0; reply: 0 */
+  rk_u16 flags;          /* request: RK_RECORD_TIMED or 0; reply: the version of the program
+                            that answered, its last 16 bits */
   rk_u64 correlation_id; /* the host's; the device copies it into the reply unread */
   rk_u32 payload_bytes;  /* bytes of the payload that follows the header */
   rk_u32 selector;       /* request: what is asked for, as the program understands it. core: where

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "foundation/align.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/slice_worker.hpp"
+#include "kernels/rk_hosted_abi.h"
 #include "kernels/rk_workspace.h"
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/protocol/control_block.h"
@@ -66,18 +68,25 @@ struct Device {
   [[nodiscard]] std::byte* host_arena() const { return twin ? twin->data() : arena.data(); }
 };
 
-/// What messages of a program go to that is none of ours.
+/// What slices run for the messages of a program that is none of ours.
 struct Called {
-  Handler handler = nullptr;
-  std::shared_ptr<const CompiledProgram> owner;  ///< null: the handler is part of the process
+  rk_slice_code code{};
+  std::shared_ptr<const CompiledProgram> owner;  ///< null: the code is part of the process
 };
+using CalledPointer = std::unique_ptr<const Called>;
 
-Result<Called> find_called(const rk_program_source& program) {
-  if (program.hosted_text == nullptr) return Called{};
-  if (const Handler handler = find_compiled(program.compiled)) return Called{handler, nullptr};
+/// Null for a program of ours, which the executor calls itself.
+Result<CalledPointer> find_called(const rk_program_source& program) {
+  if (program.hosted_text == nullptr) return CalledPointer();
+  const auto called = [&](const rk_hosted_program& hosted,
+                          std::shared_ptr<const CompiledProgram> owner) {
+    return std::make_unique<const Called>(
+        Called{{program.version, hosted.handler, hosted.migrate}, std::move(owner)});
+  };
+  if (const rk_hosted_program* const hosted = find_compiled(program.compiled))
+    return called(*hosted, nullptr);
   RK_TRY(built, compile_program(program.name, program.hosted_text));
-  const Handler handler = built->handler();
-  return Called{handler, std::move(built)};
+  return called(built->hosted(), built);
 }
 
 /// A program as a queue of slices: on a worker of its own or, sliced, in the order of the copies.
@@ -87,12 +96,13 @@ class Executor {
   /// Of memory for each work-group.
   static constexpr uint64_t group_bytes = RK_WORKSPACE_BYTES + RK_SLICE_BYTES;
 
-  /// `called`: of a program that is none of ours.
-  Executor(Device& device, SliceFunction function, Called called, uint64_t offset,
+  /// `called`: null for a program of ours.
+  Executor(Device& device, SliceFunction function, CalledPointer called, uint64_t offset,
            uint32_t work_groups, Memory memory)
       : device_(device),
         function_(function),
         called_(std::move(called)),
+        current_(called_.get()),
         offset_(offset),
         memory_(std::move(memory)) {
     for (uint32_t group = 1; group < work_groups; ++group)
@@ -118,6 +128,23 @@ class Executor {
     return device_.copies->wait(last_slice_, timeout_ns);
   }
 
+  [[nodiscard]] bool is_ours() const noexcept { return called_ == nullptr; }
+  void prepare(CalledPointer next) {
+    old_.reserve(old_.size() + 1);  // `replace` needs no memory before it has taken place
+    next_ = std::move(next);
+  }
+  [[nodiscard]] bool is_prepared() const noexcept { return next_ != nullptr; }
+  /// Slices that begin from here on call what was prepared. False if one that calls the old still
+  /// ran after `timeout_ns`.
+  bool replace(uint64_t timeout_ns) {
+    // release: what it points to; pairs with the acquire in run_slice
+    current_.store(next_.get(), std::memory_order_release);
+    old_.push_back(std::exchange(called_, std::move(next_)));
+    const bool has_left = wait_for_old(timeout_ns);
+    if (has_left) old_.clear();  // unloads it
+    return has_left;
+  }
+
  private:
   static constexpr uint64_t forever_ns = UINT64_MAX / 4;
 
@@ -127,19 +154,50 @@ class Executor {
   [[nodiscard]] rk_u8* local(uint32_t group) const { return workspace(group) + RK_WORKSPACE_BYTES; }
 
   void run_group(uint32_t slice, uint32_t group) {
+    // There the mover does not ring again what every slice looks at anyway.
+    if (device_.transfer == RK_TRANSFER_SLICED) std::memset(local(group), 0, RK_SLICE_BYTES);
     function_(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
-              group, workspace(group), local(group), called_.handler);
+              group, workspace(group), local(group), running_code_);
   }
   /// Returns when all work-groups have, as a launch of a device does.
   void run_slice(uint32_t slice) {
+    // acquire: pairs with the release in replace
+    const Called* const called = current_.load(std::memory_order_acquire);
+    running_code_ = called != nullptr ? &called->code : nullptr;
+    running_slice_.store(slice, std::memory_order_relaxed);  // a hint, for ask_to_leave
     for (const auto& other : others_) other->launch(slice);
     run_group(slice, 0);
     for (const auto& other : others_) (void)other->wait(forever_ns);
   }
 
+  void ask_to_leave() noexcept {
+    auto* const line = reinterpret_cast<rk_executor_host_line*>(device_.arena.data() + offset_);
+    // relaxed: the words stand alone
+    std::atomic_ref(line->leave_slice)
+        .store(running_slice_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  /// Waits until no slice runs that began before `current_` was changed.
+  bool wait_for_old(uint64_t timeout_ns) {
+    // Behind a job that begins now, every slice is a new one.
+    if (device_.transfer == RK_TRANSFER_SLICED)
+      return device_.copies->wait(device_.copies->start([] {}), timeout_ns);
+    // Asked again, because a slice that is just beginning has not said its number.
+    constexpr uint64_t asking_ns = 200'000;
+    for (uint64_t waited_ns = 0; waited_ns < timeout_ns; waited_ns += asking_ns) {
+      ask_to_leave();
+      if (worker_.wait_for_current(std::min(asking_ns, timeout_ns - waited_ns))) return true;
+    }
+    return false;
+  }
+
   Device& device_;
   const SliceFunction function_;
-  const Called called_;
+  CalledPointer called_;  // as are next_ and old_: of the thread that prepares and replaces
+  CalledPointer next_;
+  std::vector<CalledPointer> old_;  // that slices may still call
+  std::atomic<const Called*> current_;
+  const rk_slice_code* running_code_ = nullptr;  // of the slice that runs; written by it
+  std::atomic<uint32_t> running_slice_{0};
   const uint64_t offset_;
   // Workspace and local memory of each work-group, whichever threads run it: its slices run one
   // after the other, callers' too, so that no two ops of a work-group are ever under way. On no
@@ -232,6 +290,25 @@ int32_t state(rk_device* device, rk_device_state* out) {
   return 0;
 }
 
+int32_t executor_prepare(rk_executor* executor, const rk_program_source* program) {
+  return backend::guarded([&]() -> Result<void> {
+    if (self(executor)->is_ours() || program->hosted_text == nullptr)
+      return Error(Errc::unsupported, "a program that is part of the library is not replaced");
+    RK_TRY(called, find_called(*program));
+    self(executor)->prepare(std::move(called));
+    return {};
+  });
+}
+
+int32_t executor_replace(rk_executor* executor, uint64_t timeout_ns) {
+  return backend::guarded([&]() -> Result<void> {
+    if (!self(executor)->is_prepared())
+      return Error(Errc::invalid_argument, "no program was prepared");
+    if (self(executor)->replace(timeout_ns)) return {};
+    return Error(Errc::execution_timeout, "a slice of the program that was replaced has not left");
+  });
+}
+
 int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, uint64_t* ticket) {
   return backend::guarded([&]() -> Result<void> {
     Device& here = *self(device);
@@ -310,6 +387,8 @@ constexpr rk_backend table = {
     .close = close,
     .executor_create = executor_create,
     .executor_destroy = executor_destroy,
+    .executor_prepare = executor_prepare,
+    .executor_replace = executor_replace,
     .copies_start = copies_start,
     .copies_wait = copies_wait,
     .slice_launch = slice_launch,

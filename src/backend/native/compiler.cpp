@@ -9,6 +9,7 @@
 
 #include "backend/cache/cache_place.hpp"
 #include "backend/native/child.hpp"
+#include "backend/native/programs.hpp"
 #include "backend/native/scratch_folder.hpp"
 #include "foundation/file.hpp"
 #include "kernels/rk_actor.h"
@@ -106,7 +107,7 @@ Result<backend::SharedLibrary> open_object(const std::string& object,
 }
 
 /// What the program says of itself, if this host can call it.
-Result<Handler> handler_of(Query query) {
+Result<const rk_hosted_program*> described(Query query) {
   const rk_hosted_program* const program = query(RK_HOSTED_ABI);
   const std::string ours = ", this library " + std::to_string(RK_HOSTED_ABI);
   if (program == nullptr)
@@ -124,14 +125,14 @@ Result<Handler> handler_of(Query query) {
                      " bytes, this library of " + std::to_string(sizeof(rk_message)));
   if (program->handler == nullptr)
     return Error(Errc::protocol_mismatch, "the object names no handler");
-  return program->handler;
+  return program;
 }
 
 Result<ProgramPointer> load(const std::string& object, std::span<const std::string> scratch,
                             bool was_kept) {
   RK_TRY(library, open_object(object, scratch));
-  RK_TRY(handler, handler_of(reinterpret_cast<Query>(library.find(query_name))));
-  return std::make_shared<const CompiledProgram>(std::move(library), handler, was_kept);
+  RK_TRY(program, described(reinterpret_cast<Query>(library.find(query_name))));
+  return std::make_shared<const CompiledProgram>(std::move(library), *program, was_kept);
 }
 
 /// The bytes of the object.
@@ -180,12 +181,12 @@ Result<ProgramPointer> compile_program(const std::string& name, const std::strin
   return of_program(name, std::move(program).error());
 }
 
-Handler find_compiled(const rk_compiled_program* builds) {
+const rk_hosted_program* find_compiled(const rk_compiled_program* builds) {
   if (builds == nullptr) return nullptr;
   for (; builds->query != nullptr; ++builds) {
     if (builds->level > processor_level()) continue;
-    const auto handler = handler_of(builds->query);
-    if (handler.has_value()) return *handler;
+    const auto program = described(builds->query);
+    if (program.has_value()) return *program;
   }
   return nullptr;
 }

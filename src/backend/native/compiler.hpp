@@ -15,26 +15,28 @@
 #include <utility>
 
 #include "backend/loader.hpp"
-#include "backend/native/programs.hpp"
 #include "backend/native/toolchain.hpp"
+#include "kernels/rk_hosted_abi.h"
+#include "ringkernel/backend_abi.h"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::native {
 
 class CompiledProgram {
  public:
-  CompiledProgram(backend::SharedLibrary library, Handler entry, bool from_cache) noexcept
-      : library_(std::move(library)), handler_(entry), was_kept_(from_cache) {}
+  CompiledProgram(backend::SharedLibrary library, const rk_hosted_program& hosted,
+                  bool from_cache) noexcept
+      : library_(std::move(library)), hosted_(hosted), was_kept_(from_cache) {}
 
   /// To be called as long as this object is there.
-  [[nodiscard]] Handler handler() const noexcept { return handler_; }
+  [[nodiscard]] const rk_hosted_program& hosted() const noexcept { return hosted_; }
 
   /// Whether the cache had it, so that nothing was compiled.
   [[nodiscard]] bool was_kept() const noexcept { return was_kept_; }
 
  private:
   backend::SharedLibrary library_;
-  Handler handler_;
+  const rk_hosted_program& hosted_;
   bool was_kept_;
 };
 
@@ -45,8 +47,8 @@ Result<std::shared_ptr<const CompiledProgram>> compile_program(
     const std::string& name, const std::string& text,
     const Surroundings& surroundings = Surroundings::of_process());
 
-/// The handler of the best of those builds (rk_program_source) that this processor runs; null if
-/// there is none that this host can call. They stay for the life of the process.
-[[nodiscard]] Handler find_compiled(const rk_compiled_program* builds);
+/// The best of those builds (rk_program_source) that this processor runs; null if there is none
+/// that this host can call. They stay for the life of the process.
+[[nodiscard]] const rk_hosted_program* find_compiled(const rk_compiled_program* builds);
 
 }  // namespace ringkernel::native

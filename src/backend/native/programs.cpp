@@ -11,7 +11,7 @@ namespace ringkernel::native {
 #define RK_DECLARE(program, level)                                                          \
   extern "C" void rk_native_##program##_##level(                                            \
       rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor_offset, rk_u32 slice, rk_u32 group, \
-      rk_u8* workspace, rk_u8* local, rk_u32 (*handler)(rk_message*));
+      rk_u8* workspace, rk_u8* local, const rk_slice_code* code);
 
 #if defined(RK_NATIVE_X86_LEVELS)
 #define RK_PROGRAM(program) \

@@ -125,6 +125,14 @@ void executor_destroy(rk_executor* executor) {
   delete &object(executor);
 }
 
+int32_t executor_prepare(rk_executor* executor, const rk_program_source* program) {
+  return guarded([&] { return object(executor).prepare(*program); });
+}
+
+int32_t executor_replace(rk_executor* executor, uint64_t timeout_ns) {
+  return guarded([&] { return object(executor).replace(as_duration(timeout_ns)); });
+}
+
 int32_t copies_start(rk_device* device, const rk_copy* copies, uint32_t count, uint64_t* ticket) {
   return guarded([&]() -> Result<void> {
     RK_TRY(started, object(device).start_copies({copies, count}));
@@ -165,6 +173,8 @@ constexpr rk_backend table = {
     .close = close,
     .executor_create = executor_create,
     .executor_destroy = executor_destroy,
+    .executor_prepare = executor_prepare,
+    .executor_replace = executor_replace,
     .copies_start = copies_start,
     .copies_wait = copies_wait,
     .slice_launch = slice_launch,

@@ -127,6 +127,9 @@ Result<Kernel> Device::make_executor_kernel(const rk_program_source& program) {
   if (entry == programs_.end()) {
     RK_TRY(built, build_text(context_.get(), id(), "program '" + std::string(program.name) + "'",
                              text, options_, *cache_));
+    // Kernels keep what they run. A service that swaps its programs brings new ones for ever.
+    constexpr std::size_t kept_max = 64;
+    if (programs_.size() == kept_max) programs_.erase(programs_.begin());
     entry = programs_.emplace(text, std::move(built)).first;
   }
   return make_kernel(entry->second.program.get(), "rk_executor");

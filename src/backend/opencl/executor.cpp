@@ -16,6 +16,23 @@ namespace {
 /// Slices that a driver has not reported as ended, of an executor that launches one by one.
 constexpr std::size_t running_usual = 16;
 
+/// OpenCL has no timed wait, so events are asked: closely at first, then at leisure.
+template <class Condition>
+bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout) {
+  using namespace std::chrono_literals;
+  constexpr auto patience = 100us;
+  const auto begin = std::chrono::steady_clock::now();
+  while (!condition()) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited >= timeout) return false;
+    if (waited < patience)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(patience);
+  }
+  return true;
+}
+
 template <class Value>
 Result<void> set_argument(cl_kernel kernel, cl_uint index, Value value) {
   return check("clSetKernelArg", cl().clSetKernelArg(kernel, index, sizeof value, &value));
@@ -29,21 +46,16 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_prog
     return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                            std::to_string(device.work_groups()));
   const Residency::Hold hold(device.found().residency_to_hold());
-  RK_TRY(kernel, device.make_executor_kernel(program));
-  const bool is_immediate = device.runs_immediate_slices();
-  RK_TRY(queue, is_immediate ? make_immediate_queue(device.context(), device.id())
-                             : make_queue(device.context(), device.id()));
   RK_TRY(workspaces, make_buffer(device.context(), std::size_t{work_groups} * RK_WORKSPACE_BYTES));
-  std::unique_ptr<Executor> executor(new Executor(device, executor_offset, work_groups,
-                                                  std::move(workspaces), std::move(queue),
-                                                  std::move(kernel)));
+  std::unique_ptr<Executor> executor(
+      new Executor(device, executor_offset, work_groups, std::move(workspaces), Queue()));
+  RK_TRY(queue, executor->make_queue_of_slices());
+  executor->queue_ = std::move(queue);
   executor->running_.reserve(running_usual);
   device.residency().reserve();
-  RK_TRY_VOID(executor->warm_up());
-  device.keep_program(program);
-  RK_TRY_VOID(device.set_arena_argument(executor->kernel_.get(), 0));
-  RK_TRY_VOID(executor->bind(device.arena_bytes(), executor_offset));
-  if (is_immediate)
+  RK_TRY(kernel, executor->make_kernel(program, executor->queue_.get()));
+  executor->kernel_ = std::move(kernel);
+  if (device.runs_immediate_slices())
     executor->worker_.emplace(
         *reinterpret_cast<rk_executor_host_line*>(device.host_arena() + executor_offset),
         [self = executor.get()](uint32_t slice) { self->run_slice(slice); });
@@ -51,19 +63,18 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_prog
 }
 
 Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces,
-                   Queue queue, Kernel kernel) noexcept
+                   Queue queue) noexcept
     : device_(device),
       offset_(offset),
       work_groups_(work_groups),
       workspaces_(std::move(workspaces)),
-      queue_(std::move(queue)),
-      kernel_(std::move(kernel)) {}
+      queue_(std::move(queue)) {}
 
 Executor::~Executor() {
   device_.residency().withdraw(*this);
   const std::lock_guard lock(mutex_);
   // The queue is in order: behind the last slice nothing runs, whatever became of it.
-  if (!running_.empty()) static_cast<void>(finish(running_.back()));
+  if (!running_.empty()) static_cast<void>(finish(running_.back().event));
 }
 
 cl_command_queue Executor::queue() const noexcept {
@@ -75,25 +86,76 @@ std::unique_lock<std::mutex> Executor::lock_queue() {
   return device_.copies().lock();
 }
 
-Result<void> Executor::bind(uint64_t memory_bytes, uint64_t executor_offset) {
-  RK_TRY_VOID(set_argument<cl_ulong>(kernel_.get(), 1, memory_bytes));
-  return set_argument<cl_ulong>(kernel_.get(), 2, executor_offset);
+Result<Queue> Executor::make_queue_of_slices() {
+  return device_.runs_immediate_slices() ? make_immediate_queue(device_.context(), device_.id())
+                                         : make_queue(device_.context(), device_.id());
 }
 
-Result<void> Executor::warm_up() {
-  RK_TRY(memory, make_buffer(device_.context(), RK_LINE_BYTES));
-  constexpr std::array<std::byte, RK_LINE_BYTES> zeros{};
-  const auto alone = lock_queue();
-  const Drain drain(queue_.get());
-  RK_TRY(zeroed, enqueue_write(queue_.get(), memory.get(), 0, zeros.data(), zeros.size()));
-  RK_TRY_VOID(set_memory_argument(kernel_.get(), 0, memory.get()));
-  RK_TRY_VOID(bind(zeros.size(), 0));
-  RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, 0));
-  RK_TRY_VOID(set_memory_argument(kernel_.get(), 4, workspaces_.get()));
+Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_command_queue queue) {
+  RK_TRY(kernel, device_.make_executor_kernel(program));
+  const auto bind = [&](uint64_t memory_bytes, uint64_t executor_offset) -> Result<void> {
+    RK_TRY_VOID(set_argument<cl_ulong>(kernel.get(), 1, memory_bytes));
+    return set_argument<cl_ulong>(kernel.get(), 2, executor_offset);
+  };
+  RK_TRY_VOID(set_memory_argument(kernel.get(), 4, workspaces_.get()));
   RK_TRY_VOID(check("clSetKernelArg",  // of local memory, the size alone
-                    cl().clSetKernelArg(kernel_.get(), 5, RK_SLICE_BYTES, nullptr)));
-  RK_TRY(event, enqueue_one(queue_.get(), kernel_.get()));
-  return finish(event);
+                    cl().clSetKernelArg(kernel.get(), 5, RK_SLICE_BYTES, nullptr)));
+  RK_TRY_VOID(set_argument<cl_uint>(kernel.get(), 6, program.version));
+  {
+    RK_TRY(memory, make_buffer(device_.context(), RK_LINE_BYTES));
+    constexpr std::array<std::byte, RK_LINE_BYTES> zeros{};
+    const auto alone = lock_queue();
+    const Drain drain(queue);
+    RK_TRY(zeroed, enqueue_write(queue, memory.get(), 0, zeros.data(), zeros.size()));
+    RK_TRY_VOID(set_memory_argument(kernel.get(), 0, memory.get()));
+    RK_TRY_VOID(bind(zeros.size(), 0));
+    RK_TRY_VOID(set_argument<cl_uint>(kernel.get(), 3, 0));
+    RK_TRY(event, enqueue_one(queue, kernel.get()));
+    RK_TRY_VOID(finish(event));
+  }
+  device_.keep_program(program);
+  RK_TRY_VOID(device_.set_arena_argument(kernel.get(), 0));
+  RK_TRY_VOID(bind(device_.arena_bytes(), offset_));
+  return kernel;
+}
+
+Result<void> Executor::prepare(const rk_program_source& program) {
+  const Residency::Hold hold(device_.found().residency_to_hold());
+  RK_TRY(queue, make_queue_of_slices());  // on the executor's a slice may run
+  RK_TRY(kernel, make_kernel(program, queue.get()));
+  prepared_ = std::move(kernel);
+  return {};
+}
+
+Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
+  if (!prepared_) return Error(Errc::invalid_argument, "no program was prepared");
+  {
+    const std::lock_guard lock(mutex_);
+    Kernel replaced = std::exchange(kernel_, std::exchange(prepared_, Kernel()));
+    old_ = running_.size();
+    if (at_work_ != 0 && !old_at_work_) old_at_work_ = std::move(replaced);
+  }
+  const bool have_left = wait_until([this] { return have_old_left(); }, timeout);
+  device_.residency().ask_again(*this);
+  if (have_left) return {};
+  return Error(Errc::execution_timeout, "a slice of the program that was replaced has not left");
+}
+
+bool Executor::have_old_left() {
+  uint32_t oldest = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    reap_locked();
+    if (old_ == 0 && !old_at_work_) return true;
+    if (old_ != 0) oldest = running_.front().slice;
+    if (old_at_work_) {
+      auto* const line = reinterpret_cast<rk_executor_host_line*>(device_.host_arena() + offset_);
+      // relaxed: the word stands alone
+      std::atomic_ref(line->leave_slice).store(at_work_, std::memory_order_relaxed);
+    }
+  }
+  device_.residency().ask_to_leave(*this, oldest);
+  return false;
 }
 
 Result<void> Executor::launch(uint32_t slice) {
@@ -113,48 +175,49 @@ Result<void> Executor::launch(uint32_t slice) {
   const auto alone = lock_queue();
   reserve_growing(running_, running_.size() + 1);
   RK_TRY(event, enqueue_groups(queue(), kernel_.get(), work_groups_));
-  running_.push_back(std::move(event));  // it has room: a slice that nobody knew of would be worse
+  running_.push_back(
+      {std::move(event), slice});  // it has room: a slice that nobody knew of would be worse
   return flush(queue());
 }
 
 void Executor::run_slice(uint32_t slice) {
-  cl_int status = cl().clSetKernelArg(kernel_.get(), 3, sizeof slice, &slice);
+  cl_kernel kernel = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    kernel = kernel_.get();
+    at_work_ = slice;
+  }
+  cl_int status = cl().clSetKernelArg(kernel, 3, sizeof slice, &slice);
   if (status == CL_SUCCESS) {
     const std::size_t one = 1;
     cl_event event = nullptr;
-    status = cl().clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &one, &one, 0,
-                                         nullptr, &event);
+    status = cl().clEnqueueNDRangeKernel(queue_.get(), kernel, 1, nullptr, &one, &one, 0, nullptr,
+                                         &event);
     if (status == CL_SUCCESS)
       status = event_status(Event(event).get());
     else
       was_refused_.store(true, std::memory_order_relaxed);  // relaxed: failure_ publishes it
   }
   keep_failure(status);
+  const std::lock_guard lock(mutex_);
+  at_work_ = 0;
+  old_at_work_ = Kernel();
 }
 
 Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
-  using namespace std::chrono_literals;
   if (worker_) {
     if (!worker_->wait(timeout))
       return error_of(Errc::execution_timeout, "a slice has not returned");
     return failure();
   }
-  // OpenCL has no timed wait, so the events are asked: closely at first, then at leisure.
-  constexpr auto patience = 100us;
-  const auto begin = std::chrono::steady_clock::now();
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex_);
-      reap_locked();
-      if (running_.empty()) return failure();
-    }
-    const auto waited = std::chrono::steady_clock::now() - begin;
-    if (waited >= timeout) return error_of(Errc::execution_timeout, "a slice has not returned");
-    if (waited < patience)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(patience);
-  }
+  const auto have_returned = [this] {
+    const std::lock_guard lock(mutex_);
+    reap_locked();
+    return running_.empty();
+  };
+  if (!wait_until(have_returned, timeout))
+    return error_of(Errc::execution_timeout, "a slice has not returned");
+  return failure();
 }
 
 Result<void> Executor::error() {
@@ -193,10 +256,11 @@ bool Executor::was_told() {
 
 void Executor::reap_locked() {
   while (!running_.empty()) {
-    const cl_int status = event_status(running_.front().get());
+    const cl_int status = event_status(running_.front().event.get());
     if (status > CL_COMPLETE) return;
     keep_failure(status);
     running_.erase(running_.begin());
+    if (old_ != 0) --old_;
   }
 }
 

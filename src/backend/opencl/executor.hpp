@@ -36,20 +36,29 @@ class Executor final : private Residency::Member {
 
   [[nodiscard]] Device& device() const noexcept { return device_; }
 
+  /// Builds what `replace` is to install, beside the slices. One thread at a time, as `replace`.
+  Result<void> prepare(const rk_program_source& program);
+  /// Slices that begin from here on are of that; waits until no other runs any more.
+  /// Errc::execution_timeout where one still does.
+  Result<void> replace(std::chrono::nanoseconds timeout);
+
   Result<void> launch(uint32_t slice);
   Result<void> wait(std::chrono::nanoseconds timeout);
   Result<void> error();
 
  private:
-  Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces, Queue queue,
-           Kernel kernel) noexcept;
+  Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces,
+           Queue queue) noexcept;
 
   bool try_returned() override;
   bool try_ask_to_leave(uint32_t slice) override;
   bool was_told() override;
 
-  Result<void> bind(uint64_t memory_bytes, uint64_t executor_offset);
-  Result<void> warm_up();
+  /// A built program with all of its arguments but the slice's number. It has run once, on zeroed
+  /// memory and `queue`.
+  [[nodiscard]] Result<Kernel> make_kernel(const rk_program_source& program,
+                                           cl_command_queue queue);
+  [[nodiscard]] Result<Queue> make_queue_of_slices();
   /// Where slices go: sliced, between the copies.
   [[nodiscard]] cl_command_queue queue() const noexcept;
   /// CopyQueue::lock with `sliced`, else nothing.
@@ -58,6 +67,8 @@ class Executor final : private Residency::Member {
   void run_slice(uint32_t slice);
   /// Forgets slices that have returned and keeps the first failure.
   void reap_locked();
+  /// Whether no slice of a program that was replaced runs; asks one that does to leave.
+  [[nodiscard]] bool have_old_left();
   void keep_failure(cl_int status);
   [[nodiscard]] Result<void> failure() const;
 
@@ -69,9 +80,17 @@ class Executor final : private Residency::Member {
   // ops of a work-group are ever under way.
   Buffer workspaces_;
   Queue queue_;
-  Kernel kernel_;
-  std::mutex mutex_;            // guards the kernel's arguments, the queue and running_
-  std::vector<Event> running_;  // launched and not seen to have returned, oldest first; a few
+  Kernel prepared_;   // of the thread that prepares and replaces
+  std::mutex mutex_;  // guards what follows, and the queue
+  Kernel kernel_;     // its arguments, too
+  struct Running {
+    Event event;
+    uint32_t slice;
+  };
+  std::vector<Running> running_;  // launched and not seen to have returned, oldest first; a few
+  std::size_t old_ = 0;           // of these, of programs that were replaced
+  uint32_t at_work_ = 0;          // the slice that the worker runs; 0: none
+  Kernel old_at_work_;            // what it runs, if that was replaced
   std::atomic<cl_int> failure_ = CL_SUCCESS;  // status of the first failed slice
   std::atomic<bool> was_refused_ = false;     // it did not run; set by the worker
   // Present if the queue is immediate; kernel and queue are its own from the first launch on.

@@ -62,6 +62,23 @@ void Residency::forget_returned_locked(const Member* launching) {
   });
 }
 
+void Residency::ask_to_leave(Member& member, std::uint32_t slice) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (Resident& resident : residents_) {
+    if (resident.member != &member || (resident.slice == slice && resident.was_asked)) continue;
+    bool is_asked = false;
+    (void)with_memory([&] { is_asked = member.try_ask_to_leave(slice); });
+    if (resident.slice == slice) resident.was_asked = is_asked;
+  }
+}
+
+void Residency::ask_again(Member& member) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (Resident& resident : residents_)
+    if (resident.member == &member && resident.was_asked)
+      (void)with_memory([&] { resident.was_asked = member.try_ask_to_leave(resident.slice); });
+}
+
 void Residency::ask_all_locked() noexcept {
   for (Resident& resident : residents_) {
     if (resident.was_asked) continue;

@@ -53,6 +53,10 @@ class Residency {
     Residency* const residency_;
   };
 
+  /// Asks a slice of the member to leave: the one launched last, or one that still runs before it.
+  void ask_to_leave(Member& member, std::uint32_t slice) noexcept;
+  /// Behind that: asks the one launched last again, if others have asked it and were overwritten.
+  void ask_again(Member& member) noexcept;
   /// Room for as many as are ever resident at once: launches need no memory then.
   void reserve();
   /// Its slices have returned, or it will launch no more.

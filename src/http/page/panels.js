@@ -69,6 +69,7 @@ export function showDetail(kernel, why) {
   element("detail-name").textContent = kernel.id;
   element("detail-why").textContent = why;
   showHops(kernel);
+  showMethods(kernel.methods);
   showFigures(element("detail-figures"), kernel);
 }
 
@@ -144,6 +145,48 @@ function showHop(row, summary) {
     cell.dataset.value = value ?? "";
     cell.textContent = summary.count > 0 ? duration(value) : absent;
   });
+}
+
+/** Of a program with a schema: its methods that were called. */
+function showMethods(methods) {
+  const place = element("methods");
+  place.hidden = methods.length === 0;
+  const table = place.firstElementChild ?? place.appendChild(makeMethods());
+  const body = table.tBodies[0];
+  while (body.rows.length > methods.length) body.deleteRow(-1);
+  methods.forEach((method, index) => {
+    const row = body.rows[index] ?? makeMethod(body);
+    const { answered, faults, latency } = method;
+    row.dataset.method = method.name;
+    row.cells[0].textContent = method.name;
+    [answered, faults].forEach((value, at) => showCell(row.cells[at + 1], value, count(value)));
+    ["p50_ns", "p99_ns"].forEach((name, at) =>
+      showCell(row.cells[at + 3], latency[name], latency.count > 0 ? duration(latency[name]) : absent),
+    );
+  });
+}
+
+function makeMethods() {
+  const table = document.createElement("table");
+  const head = table.createTHead().insertRow();
+  for (const text of ["method", "answered", "faults", "P50", "P99"]) head.append(withText("th", text));
+  table.createTBody();
+  return table;
+}
+
+function makeMethod(body) {
+  const row = body.insertRow();
+  const first = document.createElement("th");
+  first.scope = "row";
+  row.append(first);
+  for (const name of ["answered", "faults", "p50_ns", "p99_ns"])
+    row.insertCell().dataset.figure = name;
+  return row;
+}
+
+function showCell(cell, value, text) {
+  cell.dataset.value = value;
+  cell.textContent = text;
 }
 
 /** Every number of `object`, whatever it is called: a new figure needs no change here. */

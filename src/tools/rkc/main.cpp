@@ -19,7 +19,9 @@ constexpr int refused = 1;
 constexpr int no_file = 2;
 
 int fail(const ringkernel::Error& error, int exit_code) {
-  fmt::print(stderr, "rkc: {}\n", error.detail);
+  // Each line by itself: of a place, so that editors find it.
+  const bool has_place = error == ringkernel::Errc::build_failed;
+  fmt::print(stderr, "{}{}\n", has_place ? "" : "rkc: ", error.detail);
   return exit_code;
 }
 
@@ -46,7 +48,10 @@ int run(const std::string& name, const rkc::Inputs& inputs, const std::string& o
   const auto definition = Definition::of(*program);
   if (!definition.has_value()) return fail(definition.error(), refused);
   const Definition& made = **definition;
-  return write(output, only_header ? made.info().header : rkc::hosted_unit(made, contents->source));
+  if (only_header) return write(output, made.info(1).header);
+  const Result<void> checked = made.check_handlers();
+  if (!checked.has_value()) return fail(checked.error(), refused);
+  return write(output, rkc::hosted_unit(made, contents->source));
 }
 
 }  // namespace

@@ -42,6 +42,22 @@ void append_latencies(std::string& text, const KernelReading& kernel, const Read
   append_latency(text, "  on delivery", of.delivery);
 }
 
+/// Their latencies end where the reply is found.
+void append_methods(std::string& text, const rk::KernelMetrics& of) {
+  if (of.methods.empty()) return;
+  constexpr std::size_t name_width = 24;
+  text += fmt::format("\n  {:<{}} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "METHOD", name_width,
+                      "ANSWERED", "FAULTS", "SAMPLES", "P50", "P99", "MAX");
+  for (const rk::MethodMetrics& method : of.methods) {
+    const rk::LatencySummary& latency = method.latency;
+    text += fmt::format("  {:<{}} {:>10} {:>8} {:>8}", short_id(method.name, name_width),
+                        name_width, method.answered, method.faults, latency.count);
+    for (const std::uint64_t ns : {latency.p50_ns, latency.p99_ns, latency.max_ns})
+      text += fmt::format(" {:>8}", latency.count == 0 ? "-" : duration_text(ns));
+    text += '\n';
+  }
+}
+
 void append_errors(std::string& text, const Reading& reading, const KernelReading& kernel) {
   std::vector<const rk::ErrorRecord*> errors;
   for (const rk::ErrorRecord& error : reading.errors)
@@ -86,6 +102,7 @@ void append(std::string& text, const Reading& reading, const KernelReading& kern
     text += fmt::format(", {} {}", count, no_ages_text);
   text += '\n';
   append_latencies(text, kernel, before);
+  append_methods(text, of);
   append_errors(text, reading, kernel);
 }
 

@@ -58,6 +58,21 @@ Outcome call_that_faults(World& world) {
     return Outcome::success;
   return reply ? world.complain("no fault") : world.of(reply);
 }
+/// The same handler, of which each text is another build, and which the cache has after the first
+/// rounds.
+Outcome swap(World& world) {
+  static bool other = false;
+  ProgramDesc next;
+  {
+    const injection::InDriver aside;
+    other = !other;
+    next = {
+        .name = "counter",
+        .source = Source::text(
+            "counter.rk.cl", std::string(counter) + (other ? "RK_FN void other(void) {}\n" : ""))};
+  }
+  return world.of(world.runtime->swap_program(next));
+}
 Outcome program(World& world) { return world.of(world.runtime->program("counter")); }
 Outcome method(World& world) {
   const Result<Method> found = world.kernel.method("Submit");
@@ -71,6 +86,7 @@ constexpr Case cases[] = {
     {"launch, of one's own program", added, launch},
     {"call, of one's own program", launched, call},
     {"call that faults", launched, call_that_faults},
+    {"swap_program", launched, swap},
     {"program", added, program},
     {"method", launched, method},
     {"read_state", resting, read_state},

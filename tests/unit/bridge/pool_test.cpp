@@ -142,7 +142,7 @@ TEST_F(Pool, EachWorkGroupCountsForItself) {
 
 TEST_F(Pool, AWorkGroupThatTheExecutorDoesNotHaveTouchesNothing) {
   const std::vector<std::byte> before(arena(), arena() + arena_bytes);
-  alignas(64) rk_u8 local[RK_SLICE_BYTES];
+  alignas(64) rk_u8 local[RK_SLICE_BYTES] = {};
   native::find_program(RK_PROGRAM_ECHO)(reinterpret_cast<rk_u8*>(arena()), arena_bytes, 0, 9, 2,
                                         nullptr, local, nullptr);
   EXPECT_EQ(std::vector<std::byte>(arena(), arena() + arena_bytes), before);

@@ -80,7 +80,7 @@ class SeparateDevice final : public DevicePort {
   }
 
   void run_group(std::uint32_t slice, std::uint32_t group) {
-    alignas(64) rk_u8 local[RK_SLICE_BYTES];
+    alignas(64) rk_u8 local[RK_SLICE_BYTES] = {};
     run_slice_(reinterpret_cast<rk_u8*>(memory_), bytes_, 0, slice, group, nullptr, local, nullptr);
   }
 

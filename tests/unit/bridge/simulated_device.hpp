@@ -50,7 +50,7 @@ class SimulatedDevice final : public SlicePort {
   }
   bool run(std::uint32_t slice) override {
     if (!runs_callers) return false;
-    alignas(64) rk_u8 local[RK_SLICE_BYTES];
+    alignas(64) rk_u8 local[RK_SLICE_BYTES] = {};
     slice_(arena_, bytes_, offset_, slice, 0, nullptr, local, nullptr);
     return true;
   }
@@ -75,7 +75,7 @@ class SimulatedDevice final : public SlicePort {
   /// Runs one work-group of the first slice that was launched, to its end. When all have returned,
   /// so has the slice.
   void run_group(std::uint32_t group) {
-    alignas(64) rk_u8 local[RK_SLICE_BYTES];
+    alignas(64) rk_u8 local[RK_SLICE_BYTES] = {};
     slice_(arena_, bytes_, offset_, launched.front(), group, nullptr, local, nullptr);
     returned_[group] = true;
     if (std::ranges::find(returned_, false) != returned_.end()) return;

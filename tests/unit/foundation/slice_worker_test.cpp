@@ -55,6 +55,19 @@ struct Held {
   }};
 };
 
+TEST(SliceWorker, WaitsForTheSliceThatRunsAndForNoOther) {
+  Held held;
+  EXPECT_TRUE(held.worker.wait_for_current(0)) << "none runs";
+  held.worker.launch(1);
+  held.worker.launch(2);
+  held.begun.acquire();
+  EXPECT_FALSE(held.worker.wait_for_current(1'000'000));
+  std::jthread letting_go([&] { held.go.release(); });
+  EXPECT_TRUE(held.worker.wait_for_current(long_wait_ns));
+  EXPECT_EQ(held.ended, 1) << "the second goes on";
+  held.go.release();
+}
+
 TEST(SliceWorker, RefusesToRunBesideASliceAndBeforeOneThatWaits) {
   Held held;
   std::jthread caller([&] { EXPECT_TRUE(held.worker.run(1)); });

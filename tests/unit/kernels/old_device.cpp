@@ -87,6 +87,7 @@ Result<void> OldDevice::run_slice(const std::string& program, std::span<std::byt
                RK_TRY_VOID(set_argument<cl_ulong>(kernel, 2, executor_offset));
                RK_TRY_VOID(set_argument<cl_uint>(kernel, 3, slice));
                RK_TRY_VOID(set_argument(kernel, 4, workspace_.get()));
+               RK_TRY_VOID(set_argument<cl_uint>(kernel, 6, 1));  // the program's version
                return check("clSetKernelArg",
                             cl().clSetKernelArg(kernel, 5, RK_SLICE_BYTES, nullptr));
              });

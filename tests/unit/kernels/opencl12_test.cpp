@@ -62,6 +62,7 @@ class OpenCl12 : public ::testing::Test {
   void run_slice(const std::string& program, ArenaImage& image, rk_u32 end = RK_SLICE_IDLE) {
     ArenaImage expected = image;
     const rk_u32 slice = image.device().running_slice + 1;
+    memory_->local.fill(0);  // as the device's, which remembers no slice
     native::find_program(program == "core" ? RK_PROGRAM_CORE : RK_PROGRAM_ECHO)(
         reinterpret_cast<rk_u8*>(expected.bytes().data()), expected.bytes().size(),
         ArenaImage::executor_offset, slice, 0, memory_->workspace.data(), memory_->local.data(),

@@ -72,7 +72,7 @@ TEST(SchemaRefusals, CoverStates) {
        "shop.fbs:3: shop.C: shop.S has a state already, shop.B"},
       {"struct B (state_of: \"S\", version: \"one\") { a: int; }",
        "shop.fbs:2: shop.B: the version 'one' is no number"},
-      {"struct B (version: 1) { a: int; }", "shop.fbs:2: shop.B: a version without state_of"},
+      {"struct B (version: 1) { a: int; }", "shop.fbs:2: shop.B: 'version' without state_of"},
       {"struct B (state_of: \"S\", maks: 1) { a: int; }",
        "shop.fbs:2: shop.B: the attribute 'maks' means nothing here"},
   };

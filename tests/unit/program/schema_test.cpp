@@ -87,7 +87,8 @@ TEST(ProgramSchema, FindsWhatIsWrongWithTheHandlers) {
       "RK_ON(Sensor, Take) { return RK_OK; }\n"
       "RK_ON(Sensor, Take) {}\n"
       "RK_ON(Log,\n      Tke) {}\n"
-      "RK_ON(Sensr, Ping) {}\n"
+      "RK_ON(Sensr, Ping) { char c = '\"'; }  /* \" */ // '\n"
+      "char d = '\\''; const char* e = \"\\\"RK_ON(No, No)\";\n"
       "RK_ON(";
   const std::vector<std::string> expected{
       "a.rk.cl:3: a second RK_ON(Sensor, Take)",
@@ -100,6 +101,14 @@ TEST(ProgramSchema, FindsWhatIsWrongWithTheHandlers) {
   EXPECT_TRUE(find_handler_mistakes(schema, source_of("sensor"),
                                     read_file(RK_TEST_SCHEMAS "/probe.rk.cl"), "probe.rk.cl")
                   .empty());
+}
+
+TEST(Handlers, AreHiddenByThePreprocessorAlone) {
+  EXPECT_FALSE(may_hide_handlers(""));
+  EXPECT_FALSE(may_hide_handlers("#include \"a.rk.h\"\n#define LIMIT 7\nRK_ON(A, B) { if (0); }"));
+  EXPECT_TRUE(may_hide_handlers("x\n  # ifdef RK_GPU\n"));
+  EXPECT_TRUE(may_hide_handlers("#define ON(M) RK_ON(Book, M)"));
+  EXPECT_TRUE(may_hide_handlers("#define ON(M) \\\n  RK_ON(Book, M)"));
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+/// Whether a program can take the place of one that runs, with the kernels that it has.
+///
+/// Threading: plain values.
+/// Ownership: borrows both.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "program/definition.hpp"
+
+namespace ringkernel::program {
+
+/// Why `next` cannot go on with the kernels of `running`, a sentence each; empty: it can.
+/// `used`: their behaviours, of `running`; what is not used may be gone.
+std::vector<std::string> find_obstacles(const Definition& running, const Definition& next,
+                                        const std::vector<const Behaviour*>& used);
+
+/// Whether kernels of the first have to make their states anew to be kernels of the second.
+[[nodiscard]] bool must_migrate(const Behaviour& running, const Behaviour& next);
+
+}  // namespace ringkernel::program

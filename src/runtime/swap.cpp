@@ -1,0 +1,271 @@
+// Another build of a program in the place of one that runs.
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bridge/idle.hpp"
+#include "foundation/scope_guard.hpp"
+#include "foundation/timeout.hpp"
+#include "program/succession.hpp"
+#include "ringkernel/protocol/fault.h"
+#include "runtime/kernel_state.hpp"
+#include "runtime/runtime_state.hpp"
+
+namespace ringkernel::detail {
+
+/// The state of one kernel, made anew by its program's RK_MIGRATE. Until the end nothing but a
+/// termination changes the kernel; one that has begun to terminate is left alone.
+///
+///     begin: paused --> the program is replaced --> migrate: still paused --> end: as it was
+class Migration {
+ public:
+  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes) noexcept
+      : kernel_(std::move(kernel)), region_(std::move(region)), bytes_(bytes) {}
+  Migration(const Migration&) = delete;
+  Migration& operator=(const Migration&) = delete;
+  ~Migration() {
+    if (!is_held_) end();
+  }
+
+  /// Has the device leave the kernel alone. False: the kernel is about to be deactivated or to end,
+  /// or an earlier migration of it has not ended; again later.
+  [[nodiscard]] bool try_begin() {
+    const std::lock_guard lock(kernel_->mutex_);
+    if (kernel_->status_ == KernelStatus::terminated || has_failed()) return true;
+    if (kernel_->deactivating_ || kernel_->migrating_) return false;
+    if (kernel_->status_ == KernelStatus::terminating) return false;
+    kernel_->migrating_ = has_begun_ = true;
+    was_active_ = kernel_->status_ == KernelStatus::active;
+    if (was_active_) epoch_ = kernel_->channel_->set_state(RK_KERNEL_PAUSED);
+    return true;
+  }
+  /// Whether the device obeys what it was told last, or there is no kernel any more.
+  [[nodiscard]] bool is_obeyed() {
+    const std::lock_guard lock(kernel_->mutex_);
+    if (!epoch_ || !lives()) return true;
+    bridge::Executor& executor = kernel_->program_->executor();
+    executor.go_on(kernel_->kernel_);
+    return executor.failed() || executor.obeys(kernel_->kernel_, *epoch_);
+  }
+  /// With the new program: has the device migrate the state. The kernel stays paused: a device may
+  /// see the run state before the epoch that it comes with, and would handle messages on a state
+  /// that it has not made yet.
+  void migrate() {
+    const std::lock_guard lock(kernel_->mutex_);
+    if (!lives()) return;
+    bridge::KernelRings& rings = kernel_->rings_;
+    kernel_->program_->executor().set_migration(kernel_->kernel_, {.state_offset = region_.offset(),
+                                                                   .state_bytes = bytes_,
+                                                                   .old_offset = rings.state_offset,
+                                                                   .old_bytes = rings.state_bytes});
+    kernel_->old_state_ = std::exchange(kernel_->state_, std::move(region_));
+    rings.state_offset = kernel_->state_.offset();
+    rings.state_bytes = bytes_;
+    kernel_->on_device_ = has_migrated_ = true;
+    epoch_ = kernel_->channel_->set_state(RK_KERNEL_PAUSED);
+  }
+  /// The kernel goes on: the device has migrated its state, or nothing was replaced. Else it stays
+  /// as it is, and can only be terminated: messages would meet a state of another program, or
+  /// another run state would come before the migration, which then never took place.
+  void end() noexcept {
+    const std::lock_guard lock(kernel_->mutex_);
+    if (!std::exchange(has_begun_, false)) return;
+    kernel_->migrating_ = false;
+    if (!lives()) return;
+    kernel_->old_state_.reset();
+    if (was_active_) kernel_->channel_->set_state(RK_KERNEL_RUNNING);
+  }
+  /// The program is replaced: an end needs the migration.
+  void hold() noexcept { is_held_ = true; }
+  /// Why the kernel cannot be used any more, if it cannot.
+  [[nodiscard]] Result<void> outcome() const {
+    const std::lock_guard lock(kernel_->mutex_);
+    const std::uint32_t fault = has_migrated_ && lives() ? fault_of_kernel() : 0;
+    if (fault == 0) return {};
+    return Error(
+        Errc::state_mismatch,
+        "kernel '" + kernel_->id() + "': the migration of its state failed with " +
+            (fault > RK_FAULT_HANDLER_BASE ? "code " + std::to_string(fault - RK_FAULT_HANDLER_BASE)
+                                           : "fault " + std::to_string(fault)) +
+            ", and it can only be terminated");
+  }
+
+ private:
+  // With the state lock, as the next ones: it has begun, and the device may be told something.
+  [[nodiscard]] bool lives() const {
+    return kernel_->status_ != KernelStatus::terminated && !kernel_->ending_told_;
+  }
+  [[nodiscard]] std::uint32_t fault_of_kernel() const {
+    return kernel_->program_->executor().fault(kernel_->kernel_);
+  }
+  [[nodiscard]] bool has_failed() const { return fault_of_kernel() != 0; }
+
+  const std::shared_ptr<KernelState> kernel_;
+  Arena::Region region_;  // of the new state, zeroed; the kernel's from `migrate` on
+  const std::uint32_t bytes_;
+  bool has_begun_ = false;
+  bool was_active_ = false;
+  bool is_held_ = false;
+  bool has_migrated_ = false;
+  std::optional<std::uint32_t> epoch_;
+};
+
+namespace {
+
+/// Waits until `condition(migration)` holds for each of them, one behind the other. False at the
+/// deadline.
+template <class Condition>
+bool wait_for_each(std::deque<Migration>& migrations, const bridge::Clock& clock,
+                   std::uint64_t deadline_ns, Condition&& condition) {
+  for (Migration& migration : migrations) {
+    bridge::IdleStrategy idle;
+    while (!condition(migration)) {
+      if (clock.now_ns() >= deadline_ns) return false;
+      const std::uint64_t sleep_ns = idle.idle();
+      if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
+    }
+  }
+  return true;
+}
+
+Result<void> check(const program::Definition& running, const program::Definition& next,
+                   const std::vector<std::shared_ptr<KernelState>>& kernels) {
+  std::vector<const program::Behaviour*> used;
+  for (const auto& kernel : kernels) {
+    const program::Behaviour* const behaviour = kernel->behaviour();
+    if (behaviour != nullptr && std::ranges::find(used, behaviour) == used.end())
+      used.push_back(behaviour);
+  }
+  std::string text;
+  for (const std::string& obstacle : program::find_obstacles(running, next, used))
+    text += (text.empty() ? "" : "; ") + obstacle;
+  if (text.empty()) return {};
+  return Error(Errc::incompatible_program, "program '" + next.name() + "': " + text);
+}
+
+}  // namespace
+
+Result<SwapInfo> RuntimeState::swap_program(const ProgramDesc& desc) {
+  return swap(desc.name, [&](const Current& running) -> Result<DefinitionPointer> {
+    RK_TRY(next, running.definition->successor(desc));
+    RK_TRY_VOID(next->check_handlers());
+    return next;
+  });
+}
+
+Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
+  return swap(name, [&](const Current& running) -> Result<DefinitionPointer> {
+    if (running.before != nullptr) return running.before;
+    return Error(Errc::invalid_state,
+                 "program '" + std::string(name) + "' was not swapped: there is no way back");
+  });
+}
+
+Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_next) {
+  {
+    const std::lock_guard lock(registry_mutex_);
+    if (closed_) return Error(Errc::runtime_closed, "swap of program '" + std::string(name) + "'");
+    if (restarting_) return Error(Errc::busy, "a program is being restarted");
+    if (swapping_) return Error(Errc::busy, "a program is being swapped");
+    swapping_ = true;
+    ++launching_;
+  }
+  const ScopeGuard ended([this]() noexcept {
+    {
+      const std::lock_guard lock(registry_mutex_);
+      swapping_ = false;
+      --launching_;
+    }
+    launched_.notify_all();
+  });
+  Result<Current> running = [&]() -> Result<Current> {
+    const std::lock_guard lock(programs_mutex_);
+    return current(std::string(name));
+  }();
+  if (!running) return std::move(running).error();
+  if (running->definition->is_built_in())
+    return Error(Errc::unsupported,
+                 "program '" + std::string(name) + "' is part of the library, and is not swapped");
+  RK_TRY(next, make_next(*running));
+  return swap_running(*running, next);
+}
+
+std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels_of(std::string_view program) const {
+  std::vector<std::shared_ptr<KernelState>> all = kernels();
+  std::erase_if(all, [&](const auto& kernel) { return kernel->program_name() != program; });
+  return all;
+}
+
+Result<SwapInfo> RuntimeState::swap_running(const Current& running, const DefinitionPointer& next) {
+  const std::string& name = next->name();
+  RK_TRY(program, this->program(name));
+  const std::uint32_t version = running.version + 1;
+  RK_TRY_VOID(check(*running.definition, *next, kernels_of(name)));
+  if (Result<void> built = program->prepare(next, version); !built)
+    return next->explained(std::move(built).error());
+
+  const std::lock_guard no_launches(program->launches());
+  const auto kernels = kernels_of(name);
+  RK_TRY_VOID(check(*running.definition, *next, kernels));  // some may have come meanwhile
+  std::deque<Migration> migrations;
+  std::vector<const program::Behaviour*> successors;
+  for (const auto& kernel : kernels) {
+    const program::Behaviour* const behaviour = kernel->behaviour();
+    const auto* const successor =
+        behaviour != nullptr ? next->schema()->find_behaviour(behaviour->full_name) : nullptr;
+    successors.push_back(successor);
+    kernel->count_methods(successor);
+    if (successor == nullptr || !program::must_migrate(*behaviour, *successor)) continue;
+    RK_TRY(region, kernel->open_state(successor->state->bytes));
+    migrations.emplace_back(kernel, std::move(region), successor->state->bytes);
+  }
+
+  const std::uint64_t timeout_ns = bounded_ns(options_.termination_timeout);
+  const std::uint64_t begin_ns = clock_.now_ns();
+  const auto obeyed = [](Migration& migration) { return migration.is_obeyed(); };
+  const auto begun = [](Migration& migration) { return migration.try_begin(); };
+  if (!wait_for_each(migrations, clock_, begin_ns + timeout_ns, begun) ||
+      !wait_for_each(migrations, clock_, begin_ns + timeout_ns, obeyed))
+    return Error(Errc::busy,
+                 "program '" + name + "' is not swapped: the device is busy with a message");
+  if (program->executor().failed()) return program->executor().failure();
+
+  // Whatever it answers: from here on slices that begin are of the new one.
+  Result<void> result = program->replace(next, timeout_ns);
+  for (Migration& migration : migrations) migration.hold();
+  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, successors[i]);
+  {
+    const std::lock_guard lock(programs_mutex_);
+    added_.find(name)->second = {next, version, running.definition};
+  }
+  if (result) result = migrate(migrations, *program, timeout_ns);
+  if (!result) {
+    Error error = std::move(result).error();
+    error.detail = "program '" + name + "' has version " + std::to_string(version) +
+                   " from its next slice on, but " + error.detail;
+    return error;
+  }
+  return SwapInfo{.version = version,
+                  .pause = std::chrono::nanoseconds(clock_.now_ns() - begin_ns),
+                  .migrated = migrations.size()};
+}
+
+Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& program,
+                                   std::uint64_t timeout_ns) const {
+  for (Migration& migration : migrations) migration.migrate();
+  const auto obeyed = [](Migration& migration) { return migration.is_obeyed(); };
+  if (!wait_for_each(migrations, clock_, clock_.now_ns() + timeout_ns, obeyed))
+    return Error(Errc::execution_timeout,
+                 "the device has not migrated all states; these kernels can only be terminated");
+  if (program.executor().failed()) return program.executor().failure();
+  for (Migration& migration : migrations) migration.end();
+  for (const Migration& migration : migrations) RK_TRY_VOID(migration.outcome());
+  return {};
+}
+
+}  // namespace ringkernel::detail

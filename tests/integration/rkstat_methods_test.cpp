@@ -1,0 +1,68 @@
+// Methods of a user's own program, where figures are shown.
+#include <flatbuffers/flatbuffers.h>
+#include <gmock/gmock.h>
+
+#include <boost/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "integration/telemetry_fixture.hpp"
+#include "shop_program.hpp"
+
+namespace ringkernel::test {
+namespace {
+
+namespace json = boost::json;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+
+class RkstatMethods : public Publishing {};
+
+INSTANTIATE_TEST_SUITE_P(Backends, RkstatMethods, ::testing::ValuesIn(backend_names),
+                         backend_label);
+
+TEST_P(RkstatMethods, AreShownByName) {
+  auto runtime = open_on(GetParam(), often()).value();
+  ASSERT_TRUE(runtime.add_program(shop_program()));
+  Kernel till = active(runtime, "till", {.program = "shop", .behaviour = "Till"});
+  Kernel shelf = active(runtime, "shelf", {.program = "shop", .behaviour = "Shelf"});
+  // Tables without fields: no lines are a fault, a total is none, and one item is put.
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(builder.StartTable())));
+  const Bytes empty(reinterpret_cast<const std::byte*>(builder.GetBufferPointer()),
+                    builder.GetSize());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(till.call("Buy", empty).error(), Errc::handler_fault);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(till.call("Total", empty));
+  ASSERT_TRUE(shelf.call("Put", empty));
+  const auto methods_of = [&](std::string_view id) {
+    const json::object all = rkstat_json();
+    for (const json::value& kernel : all.at("runtimes").at(0).at("kernels").as_array())
+      if (kernel.at("id").as_string() == id) return kernel.at("methods").as_array();
+    return json::array();
+  };
+  ASSERT_TRUE(await([&] {
+    const json::array methods = methods_of("till");
+    return methods.size() == 2 && methods[1].at("answered").to_number<int>() == 2 &&
+           methods_of("shelf").size() == 1;
+  }));
+  const json::array methods = methods_of("till");
+  EXPECT_EQ(methods[0].at("name").as_string(), "Buy");
+  EXPECT_EQ(methods[0].at("answered").to_number<int>(), 3);
+  EXPECT_EQ(methods[0].at("faults").to_number<int>(), 3);
+  EXPECT_EQ(methods[0].at("latency").at("count").to_number<int>(), 3);
+  EXPECT_EQ(methods[1].at("faults").to_number<int>(), 0);
+  EXPECT_THAT(rkstat({"kernel", "till"}).output,
+              AllOf(ContainsRegex("METHOD +ANSWERED +FAULTS"), ContainsRegex("Buy +3 +3 +3 +[0-9]"),
+                    ContainsRegex("Total +2 +0 +2")));
+  const std::string metrics = rkstat({"--prometheus"}).output;
+  EXPECT_THAT(metrics, ContainsRegex("method_answered_total\\{[^}]*kernel=\"till\"[^}]*,method="
+                                     "\"Buy\"\\} 3"));
+  EXPECT_THAT(metrics, ContainsRegex("method_faults_total\\{[^}]*method=\"Total\"\\} 0"));
+  EXPECT_THAT(metrics, ContainsRegex("method_latency_seconds_count\\{[^}]*method=\"Put\"\\} 1"));
+  ASSERT_TRUE(till.terminate());
+  EXPECT_TRUE(await([&] { return methods_of("till").empty(); }));
+  EXPECT_EQ(methods_of("shelf").size(), 1u);
+}
+
+}  // namespace
+}  // namespace ringkernel::test
