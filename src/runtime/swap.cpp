@@ -19,7 +19,7 @@
 namespace ringkernel::detail {
 
 /// The state of one kernel, made anew by its program's RK_MIGRATE. Until the end nothing but a
-/// termination changes the kernel; one that has begun to terminate is left alone.
+/// termination changes the kernel; one that has ended or failed is left alone.
 ///
 ///     begin: paused --> the program is replaced --> migrate: still paused --> end: as it was
 class Migration {
@@ -57,7 +57,7 @@ class Migration {
   /// that it has not made yet.
   void migrate() {
     const std::lock_guard lock(kernel_->mutex_);
-    if (!lives()) return;
+    if (!has_begun_ || !lives()) return;
     bridge::KernelRings& rings = kernel_->rings_;
     kernel_->program_->executor().set_migration(kernel_->kernel_, {.state_offset = region_.offset(),
                                                                    .state_bytes = bytes_,
@@ -80,6 +80,7 @@ class Migration {
     kernel_->old_state_.reset();
     if (was_active_) kernel_->channel_->set_state(RK_KERNEL_RUNNING);
   }
+  [[nodiscard]] bool has_migrated() const noexcept { return has_migrated_; }
   /// The program is replaced: an end needs the migration.
   void hold() noexcept { is_held_ = true; }
   /// Why the kernel cannot be used any more, if it cannot.
@@ -252,7 +253,8 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   }
   return SwapInfo{.version = version,
                   .pause = std::chrono::nanoseconds(clock_.now_ns() - begin_ns),
-                  .migrated = migrations.size()};
+                  .migrated = static_cast<std::size_t>(
+                      std::ranges::count_if(migrations, &Migration::has_migrated))};
 }
 
 Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& program,

@@ -65,6 +65,27 @@ ProgramDesc bank(const std::string& schema, const char* source) {
 ProgramDesc bank_1() { return bank(std::string(messages) + state_1 + service, source_1); }
 ProgramDesc bank_2() { return bank(std::string(messages) + state_2 + service, source_2); }
 
+/// Takes fees, too.
+ProgramDesc bank_3() {
+  constexpr const char* state_3 =
+      "struct Before { cents: ulong; deposits: ulong; }\n"
+      "struct AccountState (state_of: \"Account\", version: 3, migrates: \"Before\")\n"
+      "  { fees: ulong; cents: ulong; }\n";
+  constexpr const char* source_3 = R"(
+#include "bank.rk.h"
+RK_MIGRATE(Account) {
+  state->cents = was->cents;
+  return RK_OK;
+}
+RK_ON(Account, Pay) {
+  state->cents += Deposit_amount(request) * 100;
+  reply->cents = state->cents;
+  return RK_OK;
+}
+)";
+  return bank(std::string(messages) + state_3 + service, source_3);
+}
+
 class SwapWithSchema : public OnEachBackend {
  public:
   static RingKernelRuntime open_bank() {
@@ -145,6 +166,11 @@ TEST_P(SwapWithSchema, AMigrationThatFailsIsOneKernels) {
   EXPECT_EQ(unlucky.status(), KernelStatus::failed);
   EXPECT_THAT(pay(unlucky, 1), HasSubstr("state could not be migrated"));
   EXPECT_EQ(pay(other, 1), R"({"cents": 200})");
+  // The next one leaves it alone.
+  const auto again_swapped = runtime.swap_program(bank_3());
+  ASSERT_TRUE(again_swapped) << again_swapped.error().text();
+  EXPECT_EQ(again_swapped->migrated, 1u);
+  EXPECT_EQ(pay(other, 1), R"({"cents": 300})");
   ASSERT_TRUE(unlucky.terminate());
   Kernel again = active(runtime, "unlucky", {.program = "bank"});
   EXPECT_EQ(pay(again, 1), R"({"cents": 100})");
