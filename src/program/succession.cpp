@@ -10,12 +10,15 @@ namespace {
 
 class Comparison {
  public:
-  Comparison(const Schema& running, const Schema& next) : running_(running), next_(next) {}
+  Comparison(const Schema& running, const Schema& next, Way way)
+      : running_(running), next_(next), way_(way) {}
 
   void compare(const Behaviour& used) {
     const Behaviour* const successor = next_.find_behaviour(used.full_name);
     if (successor == nullptr) return add(used.full_name + " is missing");
     compare_states(used, *successor);
+    // Its senders knew all of the earlier one, whose replies were no larger.
+    if (way_ == Way::back) return;
     for (const Method& method : used.methods) compare_methods(method, *successor);
   }
 
@@ -39,7 +42,9 @@ class Comparison {
     }
     if (!is.migrates)
       return add(is.name + " has version " + std::to_string(is.version) + ", before it had " +
-                 version + ", and no attribute migrates says what that looked like");
+                 version +
+                 (way_ == Way::back ? ": kernels with the new state cannot go back"
+                                    : ", and no attribute migrates says what that looked like"));
     if (is.migrates->layout_hash != was.layout_hash)
       add(is.migrates->name + ", which " + is.name + " migrates, has other fields than version " +
           version + " of the state, " + was.name);
@@ -70,6 +75,8 @@ class Comparison {
         add(field.name + " is missing");
       else if (found->second.type == "deprecated")
         continue;  // who sends it, sends it in vain
+      else if (found->second.name != field.name)
+        add(found->second.name + " has the place that " + field.name + " had");
       else if (found->second.type != field.type)
         add(found->second.name + " is " + found->second.type + ", before it was " + field.type);
       // What is inside it is a table of this name in both.
@@ -91,18 +98,19 @@ class Comparison {
 
   const Schema& running_;
   const Schema& next_;
+  const Way way_;
   std::set<std::string, std::less<>> compared_;
 };
 
 }  // namespace
 
 std::vector<std::string> find_obstacles(const Definition& running, const Definition& next,
-                                        const std::vector<const Behaviour*>& used) {
+                                        const std::vector<const Behaviour*>& used, Way way) {
   if ((running.schema() == nullptr) != (next.schema() == nullptr))
     return {running.schema() == nullptr ? "it has a schema, and before it had none"
                                         : "it has no schema any more"};
   if (running.schema() != nullptr) {
-    Comparison comparison(*running.schema(), *next.schema());
+    Comparison comparison(*running.schema(), *next.schema(), way);
     for (const Behaviour* const behaviour : used) comparison.compare(*behaviour);
     return std::move(comparison.obstacles);
   }

@@ -4,6 +4,7 @@
 /// Ownership: borrows both.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,13 @@
 
 namespace ringkernel::program {
 
+/// A way back is to what `running` has replaced: what that one did not know yet may be gone.
+enum class Way : std::uint8_t { on, back };
+
 /// Why `next` cannot go on with the kernels of `running`, a sentence each; empty: it can.
 /// `used`: their behaviours, of `running`; what is not used may be gone.
 std::vector<std::string> find_obstacles(const Definition& running, const Definition& next,
-                                        const std::vector<const Behaviour*>& used);
+                                        const std::vector<const Behaviour*>& used, Way way);
 
 /// Whether kernels of the first have to make their states anew to be kernels of the second.
 [[nodiscard]] bool must_migrate(const Behaviour& running, const Behaviour& next);

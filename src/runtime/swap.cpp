@@ -135,7 +135,7 @@ bool wait_for_each(std::deque<Migration>& migrations, const bridge::Clock& clock
 }
 
 Result<void> check(const program::Definition& running, const program::Definition& next,
-                   const std::vector<std::shared_ptr<KernelState>>& kernels) {
+                   const std::vector<std::shared_ptr<KernelState>>& kernels, program::Way way) {
   std::vector<const program::Behaviour*> used;
   for (const auto& kernel : kernels) {
     const program::Behaviour* const behaviour = kernel->behaviour();
@@ -143,7 +143,7 @@ Result<void> check(const program::Definition& running, const program::Definition
       used.push_back(behaviour);
   }
   std::string text;
-  for (const std::string& obstacle : program::find_obstacles(running, next, used))
+  for (const std::string& obstacle : program::find_obstacles(running, next, used, way))
     text += (text.empty() ? "" : "; ") + obstacle;
   if (text.empty()) return {};
   return Error(Errc::incompatible_program, "program '" + next.name() + "': " + text);
@@ -206,13 +206,14 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   const std::string& name = next->name();
   RK_TRY(program, this->program(name));
   const std::uint32_t version = running.version + 1;
-  RK_TRY_VOID(check(*running.definition, *next, kernels_of(name)));
+  const program::Way way = next == running.before ? program::Way::back : program::Way::on;
+  RK_TRY_VOID(check(*running.definition, *next, kernels_of(name), way));
   if (Result<void> built = program->prepare(next, version); !built)
     return next->explained(std::move(built).error());
 
   const std::lock_guard no_launches(program->launches());
   const auto kernels = kernels_of(name);
-  RK_TRY_VOID(check(*running.definition, *next, kernels));  // some may have come meanwhile
+  RK_TRY_VOID(check(*running.definition, *next, kernels, way));  // some may have come meanwhile
   std::deque<Migration> migrations;
   std::vector<const program::Behaviour*> successors;
   for (const auto& kernel : kernels) {

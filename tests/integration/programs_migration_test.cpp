@@ -149,7 +149,7 @@ TEST_P(SwapWithSchema, StatesAreMigrated) {
 
   const auto back = runtime.swap_back("bank");
   EXPECT_EQ(back.error(), Errc::incompatible_program);
-  EXPECT_THAT(back.error().text(), HasSubstr("version 1, before it had 2"));
+  EXPECT_THAT(back.error().text(), HasSubstr("kernels with the new state cannot go back"));
 }
 
 TEST_P(SwapWithSchema, AMigrationThatFailsIsOneKernels) {
@@ -290,6 +290,11 @@ TEST_P(SwapWithSchema, WhatDoesNotFitIsListed) {
                       "table Balance { cents: ulong; }\n" +
                           std::string(state_1) + service),
               HasSubstr("bank.Deposit.from is required"));
+  EXPECT_THAT(refusal(runtime,
+                      "table Deposit { note: ulong; amount: ulong; }\n"
+                      "table Balance { cents: ulong; }\n" +
+                          std::string(state_1) + service),
+              HasSubstr("bank.Deposit.note has the place that bank.Deposit.amount had"));
   EXPECT_EQ(pay(kernel, 1), R"({"cents": 100})") << "it was changed";
 }
 
@@ -322,7 +327,18 @@ RK_ON(Other, Count) { reply->value = 77; return RK_OK; }
   ASSERT_EQ(methods.size(), 2u) << "the new one is counted";
   EXPECT_EQ(methods[0].answered, 2u) << "and the old one goes on";
   EXPECT_EQ(methods[1].name, "Count");
-  EXPECT_TRUE(runtime.launch("b", {.program = "bank", .behaviour = "Other"}));
+  {
+    Kernel other = runtime.launch("b", {.program = "bank", .behaviour = "Other"}).value();
+    const auto used = runtime.swap_back("bank");
+    EXPECT_EQ(used.error(), Errc::incompatible_program);
+    EXPECT_THAT(used.error().text(), HasSubstr("bank.Other is missing"));
+    ASSERT_TRUE(other.terminate());
+  }
+  // Back to what knew less: what it did not know is refused.
+  const auto back = runtime.swap_back("bank");
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(pay(kernel, 1), R"({"cents": 300})");
+  EXPECT_EQ(call_json(kernel, codec, "Count", "{}").error(), Errc::unknown_method);
 }
 
 TEST_P(SwapWithSchema, TheSourceAloneKeepsTheSchema) {
