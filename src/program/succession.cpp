@@ -17,8 +17,6 @@ class Comparison {
     const Behaviour* const successor = next_.find_behaviour(used.full_name);
     if (successor == nullptr) return add(used.full_name + " is missing");
     compare_states(used, *successor);
-    // Its senders knew all of the earlier one, whose replies were no larger.
-    if (way_ == Way::back) return;
     for (const Method& method : used.methods) compare_methods(method, *successor);
   }
 
@@ -26,6 +24,11 @@ class Comparison {
 
  private:
   void add(std::string obstacle) { obstacles.push_back(std::move(obstacle)); }
+
+  /// What an earlier one did not know is what the way back is to be rid of.
+  void miss(const std::string& name) {
+    if (way_ == Way::on) add(name + " is missing");
+  }
 
   void compare_states(const Behaviour& used, const Behaviour& successor) {
     if (used.state.has_value() != successor.state.has_value())
@@ -52,7 +55,7 @@ class Comparison {
 
   void compare_methods(const Method& was, const Behaviour& successor) {
     const Method* const is = successor.find_method(was.full_name);
-    if (is == nullptr) return add(was.full_name + " is missing");
+    if (is == nullptr) return miss(was.full_name);
     if (is->request != was.request)
       return add(was.full_name + " takes " + is->request + ", before it took " + was.request);
     if (is->reply != was.reply)
@@ -72,7 +75,7 @@ class Comparison {
     for (const auto& [slot, field] : was) {
       const auto found = is.find(slot);
       if (found == is.end())
-        add(field.name + " is missing");
+        miss(field.name);
       else if (found->second.type == "deprecated")
         continue;  // who sends it, sends it in vain
       else if (found->second.name != field.name)

@@ -40,7 +40,7 @@ Result<void> KernelState::check_state(std::size_t bytes) const {
     return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_) +
                                           ": its state can be read and written while it is "
                                           "launched or deactivated");
-  if (migrating_) return is_migrating();
+  if (migrating_ || is_unmigrated_) return is_migrating();
   if (bytes == rings_.state_bytes) return {};
   return Error(Errc::invalid_argument, "the state of kernel '" + id_ + "' has " +
                                            std::to_string(rings_.state_bytes) + " bytes, not " +
@@ -48,7 +48,9 @@ Result<void> KernelState::check_state(std::size_t bytes) const {
 }
 
 Error KernelState::is_migrating() const {
-  return {Errc::busy, "the state of kernel '" + id_ + "' is being migrated"};
+  if (!is_unmigrated_) return {Errc::busy, "the state of kernel '" + id_ + "' is being migrated"};
+  return {Errc::state_mismatch,
+          "kernel '" + id_ + "' was not migrated in time, and can only be terminated"};
 }
 
 void KernelState::adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour) {

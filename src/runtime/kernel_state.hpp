@@ -296,8 +296,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;
   bool deactivating_ = false;
-  bool migrating_ = false;    // its state is being made anew: nothing but a termination until then
-  bool ending_told_ = false;  // the device was told that it is absent
+  bool migrating_ = false;  // its state is being made anew: nothing but a termination until then
+  bool is_unmigrated_ = false;                     // for good: its state is another program's
+  bool ending_told_ = false;                       // the device was told that it is absent
   DefinitionPointer definition_;                   // a swap changes it, and the two below
   const program::Behaviour* behaviour_ = nullptr;  // in its schema; nullptr: it has none
   Arena::Region state_;

@@ -57,7 +57,7 @@ Result<void> KernelState::try_activate() {
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
     return wrong_state("active");
-  if (migrating_) return is_migrating();
+  if (migrating_ || is_unmigrated_) return is_migrating();
   if (program_->executor().failed()) return program_->executor().failure();
   set_status(KernelStatus::active);
   was_active_.store(true, std::memory_order_relaxed);  // as in check_replies
@@ -120,7 +120,7 @@ Result<std::unique_ptr<bridge::Watch>> KernelState::start_deactivate(Done done) 
   const std::lock_guard lock(mutex_);
   if (status_ != KernelStatus::active || deactivating_)
     return noted(wrong_state("deactivated").error());
-  if (migrating_) return noted(is_migrating());
+  if (migrating_ || is_unmigrated_) return noted(is_migrating());
   auto deactivation = std::make_unique<Deactivation>(shared_from_this(), std::move(done));
   deactivating_ = true;
   deactivation->begin(channel_->set_state(RK_KERNEL_PAUSED));
@@ -143,7 +143,7 @@ class Termination final : public bridge::Watch {
     bridge::Executor& executor = kernel_->program_->executor();
     const bool overdue = now_ns >= deadline_ns_;
     kernel_->channel_->close(reason_);
-    if (!overdue && is_migrating()) return false;  // a swap has it paused, for a moment
+    if (!overdue && !executor.failed() && is_migrating()) return false;  // a swap has it paused
     if (drain_ && !kernel_->channel_->idle() && !overdue && !executor.failed()) {
       (void)kernel_->channel_->try_drain();
       (void)kernel_->channel_->do_chores(now_ns);
@@ -172,8 +172,9 @@ class Termination final : public bridge::Watch {
   }
 
  private:
-  [[nodiscard]] bool is_migrating() const {
+  [[nodiscard]] bool is_migrating() {
     const std::lock_guard lock(kernel_->mutex_);
+    if (kernel_->is_unmigrated_) drain_ = false;  // nobody handles its messages any more
     return kernel_->migrating_;
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bridge/idle.hpp"
+#include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "program/succession.hpp"
@@ -30,13 +31,18 @@ class Migration {
   Migration& operator=(const Migration&) = delete;
   ~Migration() {
     if (!is_held_) end();
+    const std::lock_guard lock(kernel_->mutex_);
+    if (!has_begun_) return;
+    kernel_->migrating_ = false;
+    kernel_->is_unmigrated_ = true;
   }
 
-  /// Has the device leave the kernel alone. False: the kernel is about to be deactivated or to end,
-  /// or an earlier migration of it has not ended; again later.
+  /// Has the device leave the kernel alone. False: the kernel is about to be deactivated or to end;
+  /// again later.
   [[nodiscard]] bool try_begin() {
     const std::lock_guard lock(kernel_->mutex_);
     if (kernel_->status_ == KernelStatus::terminated || has_failed()) return true;
+    if (kernel_->is_unmigrated_) return true;
     if (kernel_->deactivating_ || kernel_->migrating_) return false;
     if (kernel_->status_ == KernelStatus::terminating) return false;
     kernel_->migrating_ = has_begun_ = true;
@@ -237,9 +243,9 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
                  "program '" + name + "' is not swapped: the device is busy with a message");
   if (program->executor().failed()) return program->executor().failure();
 
-  // Whatever it answers: from here on slices that begin are of the new one.
-  Result<void> result = program->replace(next, timeout_ns);
   for (Migration& migration : migrations) migration.hold();
+  // Whatever it answers: from here on slices that begin are of the new one.
+  Result<void> result = or_no_memory([&] { return program->replace(next, timeout_ns); });
   for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, successors[i]);
   {
     const std::lock_guard lock(programs_mutex_);
@@ -262,11 +268,13 @@ Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& p
                                    std::uint64_t timeout_ns) const {
   for (Migration& migration : migrations) migration.migrate();
   const auto obeyed = [](Migration& migration) { return migration.is_obeyed(); };
-  if (!wait_for_each(migrations, clock_, clock_.now_ns() + timeout_ns, obeyed))
+  const bool all = wait_for_each(migrations, clock_, clock_.now_ns() + timeout_ns, obeyed);
+  for (Migration& migration : migrations)
+    if (migration.is_obeyed()) migration.end();
+  if (program.executor().failed()) return program.executor().failure();
+  if (!all)
     return Error(Errc::execution_timeout,
                  "the device has not migrated all states; these kernels can only be terminated");
-  if (program.executor().failed()) return program.executor().failure();
-  for (Migration& migration : migrations) migration.end();
   for (const Migration& migration : migrations) RK_TRY_VOID(migration.outcome());
   return {};
 }

@@ -341,6 +341,21 @@ RK_ON(Other, Count) { reply->value = 77; return RK_OK; }
   EXPECT_EQ(call_json(kernel, codec, "Count", "{}").error(), Errc::unknown_method);
 }
 
+/// A version that came while there was no kernel may be another interface: then nobody goes back.
+TEST_P(SwapWithSchema, TheWayBackIsComparedToo) {
+  auto runtime = open_bank();
+  ASSERT_TRUE(runtime.swap_program(
+      bank("table Deposit { amount: uint; }\ntable Balance { cents: ulong; }\n" +
+               std::string(state_1) + service,
+           source_1)));
+  Kernel kernel = runtime.launch("a", {.program = "bank"}).value();
+  const auto back = runtime.swap_back("bank");
+  EXPECT_EQ(back.error(), Errc::incompatible_program);
+  EXPECT_THAT(back.error().text(), HasSubstr("bank.Deposit.amount is u64 = 0"));
+  ASSERT_TRUE(kernel.terminate());
+  EXPECT_TRUE(runtime.swap_back("bank"));
+}
+
 TEST_P(SwapWithSchema, TheSourceAloneKeepsTheSchema) {
   auto runtime = open_bank();
   Kernel kernel = active(runtime, "a", {.program = "bank"});

