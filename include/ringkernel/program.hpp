@@ -112,8 +112,7 @@ struct ProgramInfo {
 /// How a program took another one's place.
 struct SwapInfo {
   std::uint32_t version = 0;  ///< of the program now; its replies say so
-  /// How long no message was handled at most, if there was one: of the kernels whose states were
-  /// migrated, and of the others.
+  /// How long at most messages waited for it. The build is no part of that.
   std::chrono::nanoseconds pause{0};
   std::size_t migrated = 0;  ///< kernels whose states were made anew
 };

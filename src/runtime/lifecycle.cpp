@@ -143,8 +143,8 @@ class Termination final : public bridge::Watch {
     bridge::Executor& executor = kernel_->program_->executor();
     const bool overdue = now_ns >= deadline_ns_;
     kernel_->channel_->close(reason_);
-    if (!overdue && !executor.failed() && is_migrating()) return false;  // a swap has it paused
-    if (drain_ && !kernel_->channel_->idle() && !overdue && !executor.failed()) {
+    if (drain_ && !is_unmigrated() && !kernel_->channel_->idle() && !overdue &&
+        !executor.failed()) {
       (void)kernel_->channel_->try_drain();
       (void)kernel_->channel_->do_chores(now_ns);
       return false;
@@ -172,10 +172,10 @@ class Termination final : public bridge::Watch {
   }
 
  private:
-  [[nodiscard]] bool is_migrating() {
+  /// Then nobody handles its messages any more.
+  [[nodiscard]] bool is_unmigrated() const {
     const std::lock_guard lock(kernel_->mutex_);
-    if (kernel_->is_unmigrated_) drain_ = false;  // nobody handles its messages any more
-    return kernel_->migrating_;
+    return kernel_->is_unmigrated_;
   }
 
   std::shared_ptr<KernelState> kernel_;

@@ -113,6 +113,22 @@ class SwapWithSchema : public OnEachBackend {
 INSTANTIATE_TEST_SUITE_P(Backends, SwapWithSchema, ::testing::ValuesIn(backend_names),
                          backend_label);
 
+/// A Deposit of 1.
+class DepositOfOne {
+ public:
+  DepositOfOne() {
+    const auto start = builder_.StartTable();
+    builder_.AddElement<std::uint64_t>(4, 1, 0);
+    builder_.Finish(flatbuffers::Offset<flatbuffers::Table>(builder_.EndTable(start)));
+  }
+  [[nodiscard]] Bytes bytes() const {
+    return {reinterpret_cast<const std::byte*>(builder_.GetBufferPointer()), builder_.GetSize()};
+  }
+
+ private:
+  flatbuffers::FlatBufferBuilder builder_;
+};
+
 struct Account2 {
   std::uint64_t cents;
   std::uint64_t deposits;
@@ -176,48 +192,47 @@ TEST_P(SwapWithSchema, AMigrationThatFailsIsOneKernels) {
   EXPECT_EQ(pay(again, 1), R"({"cents": 100})");
 }
 
-/// One that ends while its state is made anew ends behind that, with all of its messages.
-TEST_P(SwapWithSchema, ATerminationWaitsForTheMigration) {
-  flatbuffers::FlatBufferBuilder builder;
-  const auto start = builder.StartTable();
-  builder.AddElement<std::uint64_t>(4, 1, 0);
-  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(start)));
-  const Bytes deposit{reinterpret_cast<const std::byte*>(builder.GetBufferPointer()),
-                      builder.GetSize()};
-  for (int round = 0; round < 10; ++round) {
-    auto runtime = open_bank();
-    std::vector<Kernel> kernels;
-    for (int i = 0; i < 4; ++i)
-      kernels.push_back(active(runtime, "k" + std::to_string(i), {.program = "bank"}));
-    for (Kernel& kernel : kernels)
-      for (int i = 0; i < 20; ++i)
-        ASSERT_TRUE(kernel.send(Message{kernel.method("Pay").value(), deposit}));
-    std::thread other([&] {
-      for (Kernel& kernel : kernels) EXPECT_TRUE(kernel.terminate({.drain = true})) << kernel.id();
-    });
-    const auto swapped = runtime.swap_program(bank_2());
-    other.join();
-    EXPECT_TRUE(swapped) << swapped.error().text();
-    for (Kernel& kernel : kernels)
-      for (int i = 0; i < 20; ++i) {
-        const auto reply = kernel.receive(std::chrono::seconds(10));
-        ASSERT_TRUE(reply) << reply.error().text();
-      }
+/// One that ends while states are made anew handles its messages behind that.
+TEST_P(SwapWithSchema, ADrainingEndGoesOnBehindTheMigration) {
+  const DepositOfOne deposit;
+  auto runtime = open_bank();
+  std::vector<Kernel> kernels;
+  for (int i = 0; i < 4; ++i)
+    kernels.push_back(active(runtime, "k" + std::to_string(i), {.program = "bank"}));
+  Kernel& last = kernels.back();
+  // So slow that the last state waits for those before it.
+  std::string slow = source_2;
+  slow.insert(slow.find("  state->cents ="),
+              "  RK_GLOBAL volatile rk_u64* turns = &state->deposits;\n"
+              "  for (*turns = 0; *turns < 3000000u;) *turns += 1;\n"
+              "  *turns = 0;\n");
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    // From here on states are made anew.
+    while (runtime.program("bank")->version == 1 && !is_over) std::this_thread::yield();
+    const Method pay = last.method("Pay").value();
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(last.send(Message{pay, deposit.bytes()}));
+    EXPECT_TRUE(last.terminate({.drain = true}));
+  });
+  const auto swapped =
+      runtime.swap_program(bank(std::string(messages) + state_2 + service, slow.c_str()));
+  is_over = true;
+  other.join();
+  ASSERT_TRUE(swapped) << swapped.error().text();
+  for (int i = 0; i < 20; ++i) {
+    const auto reply = last.receive(std::chrono::seconds(10));
+    ASSERT_TRUE(reply) << reply.error().text();
+    EXPECT_EQ(reply->version(), 2u);
   }
 }
 
 /// Each message is on one of the two states, and none is on a state that is being made.
 TEST_P(SwapWithSchema, MigratesUnderLoad) {
-  flatbuffers::FlatBufferBuilder builder;  // a Deposit of 1
-  const auto start = builder.StartTable();
-  builder.AddElement<std::uint64_t>(4, 1, 0);
-  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(start)));
-  const Bytes deposit{reinterpret_cast<const std::byte*>(builder.GetBufferPointer()),
-                      builder.GetSize()};
+  const DepositOfOne deposit;
   for (int round = 0; round < 10; ++round) {
     auto runtime = open_bank();
     Kernel kernel = active(runtime, "a", {.program = "bank"});
-    const Message message{kernel.method("Pay").value(), deposit};
+    const Message message{kernel.method("Pay").value(), deposit.bytes()};
     std::atomic<bool> swapped{false};
     std::uint64_t sent = 0;
     std::string wrong;
