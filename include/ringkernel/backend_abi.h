@@ -165,9 +165,8 @@ typedef struct rk_backend {
   /// Waits for the last slice to return; the caller has told it to stop.
   void (*executor_destroy)(rk_executor* executor);
 
-  /// Builds `program`, which stays until the executor is destroyed, as the next one of the
-  /// executor, whose slices go on meanwhile. One thread at a time, as the next one. Errors: as of
-  /// executor_create. NULL, as the next one then: the backend cannot.
+  /// Builds `program` as the next one of the executor, whose slices go on meanwhile. One thread at
+  /// a time, as executor_replace. Errors: as of executor_create. NULL, both: the backend cannot.
   int32_t (*executor_prepare)(rk_executor* executor, const rk_program_source* program);
   /// Slices that begin from here on run what was prepared last. Asks the one that runs to leave
   /// (rk_executor_host_line.leave_slice), and waits until none of the old program runs any more.

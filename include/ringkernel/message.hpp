@@ -82,7 +82,7 @@ class Reply {
     return tensor_.elements<T>();
   }
   [[nodiscard]] std::span<const float> floats() const noexcept { return tensor_.floats(); }
-  /// Which version of the program answered (SwapInfo), modulo 65536.
+  /// Which version of the program answered (SwapInfo), modulo 65536; of ops 0.
   [[nodiscard]] std::uint16_t version() const noexcept { return version_; }
 
  private:
