@@ -69,12 +69,13 @@ class Detector {
   std::vector<Sensor> sensors_ = std::vector<Sensor>(sensors);
 };
 
-rk::Result<std::uint32_t> watch(rk::Kernel& detector, rk::Method method, const Frame& frame,
+using Watch = rk::TypedMethod<anomaly::Readings, anomaly::Alarms>;
+
+rk::Result<std::uint32_t> watch(rk::Kernel& detector, const Watch& method, const Frame& frame,
                                 flatbuffers::FlatBufferBuilder& builder) {
   builder.Clear();
   builder.Finish(anomaly::CreateReadings(builder, 0, builder.CreateVector(frame.data(), sensors)));
-  RK_TRY(reply, detector.call({method, rk::typed<anomaly::Readings>(builder).bytes}));
-  RK_TRY(alarms, rk::read<anomaly::Alarms>(std::move(reply)));
+  RK_TRY(alarms, detector.call(method(builder)));
   return alarms->count();
 }
 
@@ -88,7 +89,7 @@ rk::Result<bool> run(std::size_t frames) {
   RK_TRY(runtime, rk::RingKernelRuntime::builder().build());
   RK_TRY_VOID(runtime.add_program(detector_program()));
   RK_TRY(actor, runtime.launch("detector", {.program = "detector", .auto_activate = true}));
-  RK_TRY(method, actor.method("Watch"));
+  RK_TRY(method, actor.method<anomaly::Readings, anomaly::Alarms>("Watch"));
   using clock = std::chrono::steady_clock;
   using us = std::chrono::duration<double, std::micro>;
   Plant plant;

@@ -82,7 +82,7 @@ int main(int argument_count, char** arguments) {
                                                                          .output_bytes = 4096,
                                                                          .auto_activate = true})));
 
-  const rk::Method submit = value_of(books[0].method("Submit"));
+  const auto submit = value_of(books[0].method<exchange::Order, exchange::Report>("Submit"));
   flatbuffers::FlatBufferBuilder builder;
   std::vector<PlainBook> plain_books(symbols);
   Times actors, plain;
@@ -92,7 +92,7 @@ int main(int argument_count, char** arguments) {
     builder.Clear();
     builder.Finish(
         exchange::CreateOrder(builder, order.id, order.side, order.price, order.quantity));
-    auto reply = books[order.symbol].call({submit, rk::typed<exchange::Order>(builder).bytes});
+    auto reply = books[order.symbol].call(submit(builder));
     const auto middle = std::chrono::steady_clock::now();
     const auto report = plain_books[order.symbol].submit(
         order.id, order.side == exchange::Side::Buy, order.price, order.quantity);
@@ -100,7 +100,7 @@ int main(int argument_count, char** arguments) {
     actors.add(middle - begin);
     filled_plainly += report ? report->filled : 0;
     if (reply)
-      filled += (*value_of(rk::read<exchange::Report>(*std::move(reply)))).filled();
+      filled += (*reply)->filled();
     else if (reply.error() == rk::Errc::handler_fault)
       ++refused;  // the book is full
     else

@@ -2,7 +2,7 @@
 /// program's messages only at run time. Of the library `ringkernel::schema`, which brings the
 /// parser of FlatBuffers along.
 ///
-///     RK_TRY(codec, ringkernel::JsonCodec::open(schema, "Book"));
+///     RK_TRY(codec, ringkernel::JsonCodec::of(book));
 ///     RK_TRY(ack, ringkernel::call_json(book, codec, "Submit", R"({"id": 77, "price": 12.5})"));
 ///     log(ack);  // {"orders": 1,"exposure": 18.75}
 ///
@@ -38,6 +38,14 @@ class JsonCodec {
   [[nodiscard]] static Result<JsonCodec> open(const Schema& schema,
                                               std::string_view behaviour = {});
 
+  /// By the schema of the kernel's own program, as it is now: a version that adds methods wants a
+  /// new codec. Errors: those of `Kernel::interface`.
+  [[nodiscard]] static Result<JsonCodec> of(const Kernel& kernel) {
+    Result<KernelInterface> known = kernel.interface();
+    if (!known) return std::move(known).error();
+    return open(known->schema, known->behaviour);
+  }
+
   [[nodiscard]] Result<std::vector<std::byte>> to_request(std::string_view method,
                                                           std::string_view json);
   /// One line. Fields with default values are there, too. The bytes are verified.
@@ -63,20 +71,23 @@ class JsonCodec {
 [[nodiscard]] inline Result<std::string> call_json(Kernel& kernel, JsonCodec& codec,
                                                    std::string_view method, std::string_view json,
                                                    const SendOptions& options = {}) {
-  RK_TRY(request, codec.to_request(method, json));
-  RK_TRY(reply, kernel.call(method, request, options));
-  return codec.from_reply(method, reply.bytes());
+  Result<std::vector<std::byte>> request = codec.to_request(method, json);
+  if (!request) return std::move(request).error();
+  Result<Reply> reply = kernel.call(method, *request, options);
+  if (!reply) return std::move(reply).error();
+  return codec.from_reply(method, reply->bytes());
 }
 
 /// As `Kernel::read_state` and `write_state`, and their errors.
 [[nodiscard]] inline Result<std::string> read_state_json(const Kernel& kernel, JsonCodec& codec) {
   std::vector<std::byte> state(codec.state_bytes());
-  RK_TRY_VOID(kernel.read_state(state));
+  if (Result<void> read = kernel.read_state(state); !read) return std::move(read).error();
   return codec.from_state(state);
 }
 inline Result<void> write_state_json(Kernel& kernel, JsonCodec& codec, std::string_view json) {
-  RK_TRY(state, codec.to_state(json));
-  return kernel.write_state(state);
+  Result<std::vector<std::byte>> state = codec.to_state(json);
+  if (!state) return std::move(state).error();
+  return kernel.write_state(*state);
 }
 
 }  // namespace ringkernel

@@ -30,6 +30,7 @@
 #include "ringkernel/message.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/prepared_call.hpp"
+#include "ringkernel/program.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
 
@@ -38,9 +39,13 @@ namespace ringkernel {
 using Bytes = std::span<const std::byte>;
 
 template <class Table>
-class TypedReply;  // typed.hpp, as is the next
+class TypedReply;  // typed.hpp, as are the next three
 template <class Table>
 struct TypedRequest;
+template <class ReplyTable>
+struct TypedMessage;
+template <class RequestTable, class ReplyTable>
+struct TypedMethod;
 
 class Kernel {
  public:
@@ -108,8 +113,8 @@ class Kernel {
   [[nodiscard]] Result<Reply> call(const Request& request, const SendOptions& options = {});
   [[nodiscard]] Result<Reply> call(Bytes message, const SendOptions& options = {});
   [[nodiscard]] Result<Reply> call(const Message& message, const SendOptions& options = {});
-  /// A method by its name, `Submit` or `trading.Book.Submit`. What is called often asks for the
-  /// `method` once.
+  /// A method by its name, `Submit` or `trading.Book.Submit`, as `Message(name, request)`. What is
+  /// called often asks for the `method` once.
   [[nodiscard]] Result<Reply> call(std::string_view method, Bytes request,
                                    const SendOptions& options = {});
   /// The same with types that flatc has made of the schema; needs ringkernel/typed.hpp. The reply
@@ -118,6 +123,10 @@ class Kernel {
   template <class ReplyTable, class RequestTable>
   [[nodiscard]] Result<TypedReply<ReplyTable>> call(std::string_view method,
                                                     const TypedRequest<RequestTable>& request,
+                                                    const SendOptions& options = {});
+  /// The same with a method whose types were compared once: `call(submit(builder))`.
+  template <class ReplyTable>
+  [[nodiscard]] Result<TypedReply<ReplyTable>> call(const TypedMessage<ReplyTable>& message,
                                                     const SendOptions& options = {});
   [[nodiscard]] Result<Reply> call(const Request& request, std::chrono::nanoseconds timeout) {
     return call(request, SendOptions{.timeout = timeout});
@@ -143,6 +152,15 @@ class Kernel {
   auto async_call(const Content& content, Token&& token) {
     return async_call(content, SendOptions{}, std::forward<Token>(token));
   }
+  /// Of a typed message. The reply is verified by the handler's thread.
+  /// Signature: void(error_code, TypedReply<ReplyTable>), whose reply is empty with an error.
+  template <class ReplyTable, class Token>
+  auto async_call(const TypedMessage<ReplyTable>& message, const SendOptions& options,
+                  Token&& token);
+  template <class ReplyTable, class Token>
+  auto async_call(const TypedMessage<ReplyTable>& message, Token&& token) {
+    return async_call(message, SendOptions{}, std::forward<Token>(token));
+  }
 
   /// Checks, plans and lays out a request that will be made again and again, with the same shapes,
   /// attributes and resident tensors; its operands' elements must be there, and are not read.
@@ -158,6 +176,12 @@ class Kernel {
   /// The same, where request and reply are tables of these full names; null: of any.
   [[nodiscard]] Result<Method> method(std::string_view name, const char* request,
                                       const char* reply) const;
+  /// The same with its types, for calls that need neither look-up nor comparison (typed.hpp).
+  template <class RequestTable, class ReplyTable>
+  [[nodiscard]] Result<TypedMethod<RequestTable, ReplyTable>> method(std::string_view name) const;
+  /// The schema that its program has now, and its behaviour in that. Errors:
+  /// unsupported_operation for a program without a schema.
+  [[nodiscard]] Result<KernelInterface> interface() const;
   /// The state of a kernel that the device does not work on: launched or deactivated. `bytes` are
   /// as many as the state has. Errors: invalid_state, invalid_argument.
   Result<void> read_state(std::span<std::byte> bytes) const;

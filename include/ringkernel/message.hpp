@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "ringkernel/message_buffer.hpp"
@@ -54,11 +55,19 @@ struct Method {
   std::uint32_t reply_bytes = 0;
 };
 
-/// A message for a program with a schema: its method and the request, a finished FlatBuffer, which
-/// is borrowed as operands are.
+/// A message for a program with a schema: its method and the request, a finished FlatBuffer.
+/// Request and name are borrowed as operands are.
 struct Message {
+  Message() noexcept = default;
+  Message(const Method& of, std::span<const std::byte> bytes) noexcept
+      : method(of), request(bytes) {}
+  /// The method by its name, `Submit` or `trading.Book.Submit`, which is looked up each time.
+  Message(std::string_view of, std::span<const std::byte> bytes) noexcept
+      : request(bytes), name(of) {}
+
   Method method;
   std::span<const std::byte> request;
+  std::string_view name;  ///< empty: `method` is it
 };
 
 /// The answer to one message: a tensor (programs of ops) or plain bytes (programs such as `echo`).

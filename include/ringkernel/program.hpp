@@ -70,6 +70,8 @@ class Schema {
 struct ProgramDesc {
   std::string name;  ///< an identifier
   Source source = {};
+  /// Files that the source may include, by the names that these have without their folders.
+  std::vector<Source> headers = {};
   Schema schema = {};  ///< without one, messages are plain bytes for the handler RK_ON_BYTES
   /// Without a schema: the state of each ring kernel, and the room of a reply; 0: that of the
   /// request.
@@ -98,6 +100,12 @@ struct BehaviourInfo {
   std::uint32_t state_bytes = 0;
   std::uint32_t state_version = 0;
   std::vector<MethodInfo> methods;
+};
+
+/// What one ring kernel understands.
+struct KernelInterface {
+  Schema schema;          ///< binary
+  std::string behaviour;  ///< its full name in the schema
 };
 
 struct ProgramInfo {

@@ -1,20 +1,26 @@
 /// Typed messages for programs with a schema, on top of what flatc generates of it:
 ///
+///     RK_TRY(submit, book.method<trading::Order, trading::Ack>("Submit"));  // once
+///
 ///     flatbuffers::FlatBufferBuilder builder;
 ///     builder.Finish(trading::CreateOrder(builder, 77, 12.5f, 9));
-///     auto ack = book.call<trading::Ack>("Submit", ringkernel::typed<trading::Order>(builder));
-///     total += (*ack)->orders();
+///     RK_TRY(ack, book.call(submit(builder)));
+///     total += ack->orders();
 ///
+/// or, with a look-up each time,
+/// `book.call<trading::Ack>("Submit", ringkernel::typed<trading::Order>(builder))`.
 /// With `flatc --gen-name-strings` the types are compared with the method's by name.
 ///
-/// Threading: distinct objects safe.
-/// Ownership: a `TypedRequest` borrows its builder's bytes; a `TypedReply` owns the reply.
+/// Threading: distinct objects safe; a `TypedMethod` is only read.
+/// Ownership: requests and messages borrow their builder's bytes; a `TypedReply` owns the reply.
 /// Errors: malformed_message: the reply is no such table.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
 
+#include <boost/asio/async_result.hpp>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,13 +40,38 @@ template <class Table>
   return {std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()))};
 }
 
-/// A reply that was found to be a `Table`.
+/// A message whose reply is a `ReplyTable`: for `Kernel::call`, `async_call`, `send`, `send_all`.
+template <class ReplyTable>
+struct TypedMessage : Message {
+  using Message::Message;
+};
+
+/// A method with the types of its request and its reply. `Kernel::method` gives it; it is good for
+/// all kernels of that behaviour.
+template <class RequestTable, class ReplyTable>
+struct TypedMethod {
+  Method method;
+
+  [[nodiscard]] TypedMessage<ReplyTable> operator()(
+      const TypedRequest<RequestTable>& request) const noexcept {
+    return {method, request.bytes};
+  }
+  /// Of a builder whose root is a `RequestTable`.
+  [[nodiscard]] TypedMessage<ReplyTable> operator()(
+      const flatbuffers::FlatBufferBuilder& builder) const {
+    return (*this)(typed<RequestTable>(builder));
+  }
+};
+
+/// A reply that was found to be a `Table`; an empty one has none.
 template <class Table>
 class TypedReply {
  public:
+  TypedReply() noexcept = default;
   /// Of a reply that was checked.
   explicit TypedReply(Reply reply) noexcept : reply_(std::move(reply)) {}
 
+  /// Precondition, as of the next: it is not empty.
   [[nodiscard]] const Table& operator*() const noexcept {
     return *flatbuffers::GetRoot<Table>(reply_.bytes().data());
   }
@@ -65,7 +96,7 @@ template <class Table>
 
 }  // namespace detail
 
-/// A reply of `call` or `receive` as the table that it is.
+/// A reply of `async_receive`, or of a call without types, as the table that it is.
 template <class Table>
 [[nodiscard]] Result<TypedReply<Table>> read(Reply reply) {
   const std::span<const std::byte> bytes = reply.bytes();
@@ -80,16 +111,79 @@ template <class Table>
   return TypedReply<Table>(std::move(reply));
 }
 
+/// The same of what `call` or `receive` gave: `read<trading::Ack>(book.receive(1s))`.
+template <class Table>
+[[nodiscard]] Result<TypedReply<Table>> read(Result<Reply> reply) {
+  if (!reply) return std::move(reply).error();
+  return read<Table>(*std::move(reply));
+}
+
+namespace detail {
+
+/// Calls `handler` with the table that the reply is found to be.
+template <class Concrete, class Table>
+struct TypedHandler {
+  Concrete handler;
+
+  void operator()(error_code code, Reply reply) {
+    if (code.failed()) return std::move(handler)(code, TypedReply<Table>());
+    Result<TypedReply<Table>> read_reply = read<Table>(std::move(reply));
+    if (read_reply) return std::move(handler)(error_code(), *std::move(read_reply));
+    Error error = std::move(read_reply).error();
+    const error_code why = error.code;
+    if (const ErrorSink sink = ErrorSinkOf<Concrete>::get(handler)) *sink = std::move(error);
+    std::move(handler)(why, TypedReply<Table>());
+  }
+};
+
+}  // namespace detail
+
 template <class ReplyTable, class RequestTable>
 Result<TypedReply<ReplyTable>> Kernel::call(std::string_view name,
                                             const TypedRequest<RequestTable>& request,
                                             const SendOptions& options) {
+  Result<TypedMethod<RequestTable, ReplyTable>> found = method<RequestTable, ReplyTable>(name);
+  if (!found) return std::move(found).error();
+  return call((*found)(request), options);
+}
+
+template <class ReplyTable>
+Result<TypedReply<ReplyTable>> Kernel::call(const TypedMessage<ReplyTable>& message,
+                                            const SendOptions& options) {
+  return read<ReplyTable>(call(static_cast<const Message&>(message), options));
+}
+
+template <class ReplyTable, class Token>
+auto Kernel::async_call(const TypedMessage<ReplyTable>& message, const SendOptions& options,
+                        Token&& token) {
+  return boost::asio::async_initiate<Token, void(error_code, TypedReply<ReplyTable>)>(
+      [](auto handler, std::shared_ptr<detail::KernelState> state, const Message& content,
+         const SendOptions& send_options) {
+        using Typed = detail::TypedHandler<decltype(handler), ReplyTable>;
+        detail::start_call(std::move(state), content, send_options,
+                           detail::Handler<Reply>(Typed{std::move(handler)}));
+      },
+      token, state_, static_cast<const Message&>(message), options);
+}
+
+template <class RequestTable, class ReplyTable>
+Result<TypedMethod<RequestTable, ReplyTable>> Kernel::method(std::string_view name) const {
   Result<Method> found =
       method(name, detail::name_of<RequestTable>(), detail::name_of<ReplyTable>());
   if (!found) return std::move(found).error();
-  Result<Reply> reply = call(Message{*found, request.bytes}, options);
-  if (!reply) return std::move(reply).error();
-  return read<ReplyTable>(*std::move(reply));
+  return TypedMethod<RequestTable, ReplyTable>{*found};
 }
 
 }  // namespace ringkernel
+
+template <template <class, class> class Associator, class Concrete, class Table, class Default>
+struct boost::asio::associator<Associator, ringkernel::detail::TypedHandler<Concrete, Table>,
+                               Default> : Associator<Concrete, Default> {
+  static auto get(const ringkernel::detail::TypedHandler<Concrete, Table>& handler) noexcept {
+    return Associator<Concrete, Default>::get(handler.handler);
+  }
+  static auto get(const ringkernel::detail::TypedHandler<Concrete, Table>& handler,
+                  const Default& fallback) noexcept {
+    return Associator<Concrete, Default>::get(handler.handler, fallback);
+  }
+};

@@ -1,6 +1,6 @@
-# cmake -DNAME=<program> -DSOURCE=<file> -DSCHEMA=<file.fbs> -DBINARY=<file.bfbs>
-#       -DSTATE_BYTES=<n> -DREPLY_BYTES=<n> -DUNIT=<file> -DLEVELS=<n;n> -DOUTPUT=<file>
-#       -P embed_program.cmake
+# cmake -DNAME=<program> -DSOURCE=<file> -DHEADERS=<files> -DSCHEMA=<file.fbs>
+#       -DBINARY=<file.bfbs> -DSTATE_BYTES=<n> -DREPLY_BYTES=<n> -DUNIT=<file> -DLEVELS=<n;n>
+#       -DOUTPUT=<file> -P embed_program.cmake
 # Without a schema, both of its files are empty; an empty number is 0. UNIT is what rkc has written,
 # LEVELS what it is compiled for, the best first; both are empty where it is not.
 # Writes the function NAME_program() of ringkernel_add_program. Every byte is an escape sequence, so
@@ -34,6 +34,16 @@ endfunction()
 literals(source_text "${SOURCE}")
 name_of(source_name "${SOURCE}")
 set(arrays "constexpr std::string_view source[] = {\n${source_text}};\n")
+set(headers "")
+set(number 0)
+foreach(header IN LISTS HEADERS)
+  literals(header_text "${header}")
+  name_of(header_name "${header}")
+  string(APPEND arrays "constexpr std::string_view header_${number}[] = {\n${header_text}};\n")
+  string(APPEND headers
+    "\n                      ringkernel::Source::text(${header_name}, whole(header_${number})),")
+  math(EXPR number "${number} + 1")
+endforeach()
 set(schema "{}")
 if(SCHEMA)
   literals(schema_bytes "${BINARY}")
@@ -90,6 +100,7 @@ std::string whole(std::span<const std::string_view> pieces) {
 ringkernel::ProgramDesc ${NAME}_program() {
   return {.name = \"${NAME}\",
           .source = ringkernel::Source::text(${source_name}, whole(source)),
+          .headers = {${headers}},
           .schema = ${schema},
           .state_bytes = ${STATE_BYTES},
           .reply_bytes = ${REPLY_BYTES},

@@ -1,5 +1,5 @@
-# ringkernel_add_program(<name> SOURCE <file> [SCHEMA <file.fbs>] [DEPENDS <files>...]
-#                        [STATE_BYTES <n>] [REPLY_BYTES <n>] [NOT_NATIVE])
+# ringkernel_add_program(<name> SOURCE <file> [HEADERS <files>...] [SCHEMA <file.fbs>]
+#                        [DEPENDS <files>...] [STATE_BYTES <n>] [REPLY_BYTES <n>] [NOT_NATIVE])
 #
 # A static library with a program of a user's own, which needs no file at run time:
 #
@@ -8,7 +8,8 @@
 #
 # Whoever links it includes "exchange_program.hpp", which declares
 # `ringkernel::ProgramDesc exchange_program();`, and "book_generated.h", which flatc makes of the
-# schema. DEPENDS: what else a change of which rebuilds the program, as schemas that are included.
+# schema. HEADERS: what the source includes, by these files' names without their folders. DEPENDS:
+# what else a change of which rebuilds the program, as schemas that are included.
 # STATE_BYTES and REPLY_BYTES are as in ProgramDesc, for programs without a schema. For others,
 # flatc and the headers of FlatBuffers have to be there.
 #
@@ -110,22 +111,27 @@ function(_ringkernel_read_schema name schema binary generated more)
     VERBATIM)
 endfunction()
 
-# _ringkernel_compose(<name> <rkc> <source> <schema> <binary> <unit> <more>): what makes the unit.
-function(_ringkernel_compose name rkc source schema binary unit more)
-  set(of_schema)
+# _ringkernel_compose(<name> <rkc> <source> <headers> <schema> <binary> <unit> <more>): what makes
+# the unit.
+function(_ringkernel_compose name rkc source headers schema binary unit more)
+  set(options)
   if(schema)
-    set(of_schema --schema ${binary} --text ${schema})
+    set(options --schema ${binary} --text ${schema})
   endif()
+  foreach(header IN LISTS headers)
+    list(APPEND options --header ${header})
+  endforeach()
   add_custom_command(
     OUTPUT ${unit}
-    COMMAND ${rkc} unit ${source} --name ${name} ${of_schema} -o ${unit}
-    DEPENDS ${source} ${schema} ${binary} ${more} ${rkc}
+    COMMAND ${rkc} unit ${source} --name ${name} ${options} -o ${unit}
+    DEPENDS ${source} ${headers} ${schema} ${binary} ${more} ${rkc}
     COMMENT "Composing the program ${name}"
     VERBATIM)
 endfunction()
 
 function(ringkernel_add_program name)
-  cmake_parse_arguments(ARG "NOT_NATIVE" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "NOT_NATIVE" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS;HEADERS"
+                        ${ARGN})
   _ringkernel_check("${name}" "${ARG_SOURCE}" "${ARG_SCHEMA}" "${ARG_STATE_BYTES}"
                     "${ARG_REPLY_BYTES}" "${ARG_UNPARSED_ARGUMENTS}${ARG_KEYWORDS_MISSING_VALUES}")
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_program.cmake)
@@ -135,6 +141,11 @@ function(ringkernel_add_program name)
   foreach(file IN LISTS ARG_DEPENDS)
     get_filename_component(file "${file}" ABSOLUTE)
     list(APPEND more ${file})
+  endforeach()
+  set(headers)
+  foreach(file IN LISTS ARG_HEADERS)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND headers ${file})
   endforeach()
   file(MAKE_DIRECTORY ${folder})
   file(CONFIGURE OUTPUT ${folder}/${name}_program.hpp @ONLY CONTENT
@@ -169,14 +180,16 @@ function(ringkernel_add_program name)
       set(levels 4 3 2)
     endif()
     set(unit ${folder}/${name}_unit.inc)
-    _ringkernel_compose(${name} ${rkc} ${source} "${schema}" "${binary}" ${unit} "${more}")
+    _ringkernel_compose(${name} ${rkc} ${source} "${headers}" "${schema}" "${binary}" ${unit}
+                        "${more}")
   endif()
   add_custom_command(
     OUTPUT ${folder}/${name}_program.cpp
-    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DSOURCE=${source} -DSCHEMA=${schema}
-            -DBINARY=${binary} -DSTATE_BYTES=${ARG_STATE_BYTES} -DREPLY_BYTES=${ARG_REPLY_BYTES}
-            -DUNIT=${unit} "-DLEVELS=${levels}" -DOUTPUT=${folder}/${name}_program.cpp -P ${script}
-    DEPENDS ${source} ${schema} ${binary} ${unit} ${more} ${script}
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DSOURCE=${source} "-DHEADERS=${headers}"
+            -DSCHEMA=${schema} -DBINARY=${binary} -DSTATE_BYTES=${ARG_STATE_BYTES}
+            -DREPLY_BYTES=${ARG_REPLY_BYTES} -DUNIT=${unit} "-DLEVELS=${levels}"
+            -DOUTPUT=${folder}/${name}_program.cpp -P ${script}
+    DEPENDS ${source} ${headers} ${schema} ${binary} ${unit} ${more} ${script}
     COMMENT "Embedding the program ${name}"
     VERBATIM)
   add_library(${name} STATIC

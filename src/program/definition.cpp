@@ -85,6 +85,22 @@ MethodInfo info_of(const Method& method) {
           .reply_bytes = method.reply_bytes};
 }
 
+/// The source and behind it its headers.
+Result<std::vector<HandlerText>> read_handlers(const ProgramDesc& desc) {
+  RK_TRY(handlers, content_of(desc, desc.source));
+  std::vector<HandlerText> files{{desc.source.name(), std::move(handlers)}};
+  for (const Source& header : desc.headers) {
+    RK_TRY(text, content_of(desc, header));
+    files.push_back({header.name().substr(header.name().rfind('/') + 1), std::move(text)});
+  }
+  return files;
+}
+
+/// Whether an `#include` of that name may find that file.
+bool is_found_as(const std::string& name, const KernelSource& file) {
+  return file.name == name || file.name == "kernels/" + name || file.name == "include/" + name;
+}
+
 }  // namespace
 
 bool Definition::is_built_in(std::string_view name) noexcept {
@@ -118,7 +134,6 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   definition->name_ = desc.name;
   definition->state_bytes_ = desc.state_bytes;
   definition->reply_bytes_ = desc.reply_bytes;
-  RK_TRY(handlers, content_of(desc, desc.source));
   std::string header_name = desc.name + ".rk.h";
   std::string header = "#include \"rk_actor.h\"\n";
   std::string dispatch(dispatch_of_bytes);
@@ -137,19 +152,26 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   }
   std::vector<KernelSource> files(kernel_sources().begin(), kernel_sources().end());
   files.push_back({header_name, header});
-  files.push_back({desc.source.name(), handlers});
   files.push_back({"rk_program_dispatch.h", dispatch});
+  RK_TRY(handlers, read_handlers(desc));
+  definition->handlers_ = std::move(handlers);
+  for (const HandlerText& file : definition->handlers_) {
+    const auto has_name = [&](const KernelSource& other) { return is_found_as(file.name, other); };
+    if (std::ranges::any_of(files, has_name))
+      return unusable(desc, "'" + file.name + "' is the name of another of its files, or of one " +
+                                "of the library's; call it something else");
+    files.push_back({file.name, file.text});
+  }
   const auto text_with = [&](std::string_view last) {
     Result<std::string> text = compose(files, header_name, desc.source.name(), last);
     if (text) return text;
     Error error = std::move(text).error();
-    error.detail += "; the program's own header is \"" + header_name + "\"";
+    error.detail += "; the program's own header is \"" + header_name +
+                    "\", and other files go into ProgramDesc::headers";
     return Result<std::string>(std::move(error));
   };
   RK_TRY(device, text_with("ring_kernel.cl"));
   RK_TRY(hosted, text_with("rk_hosted.h"));
-  definition->handlers_name_ = desc.source.name();
-  definition->handlers_ = std::move(handlers);
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
   if (desc.compiled != nullptr && desc.compiled->text_hash == definition->text_hash())
@@ -158,6 +180,9 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
 }
 
 Result<std::shared_ptr<const Definition>> Definition::successor(ProgramDesc desc) const {
+  if (desc.headers.empty())
+    for (std::size_t i = 1; i < handlers_.size(); ++i)
+      desc.headers.push_back(Source::text(handlers_[i].name, handlers_[i].text));
   if (schema_ && desc.schema.source().is_empty()) desc.schema = schema_given_;
   if (!schema_ && desc.state_bytes == 0) desc.state_bytes = state_bytes_;
   if (!schema_ && desc.reply_bytes == 0) desc.reply_bytes = reply_bytes_;
@@ -198,14 +223,21 @@ std::uint32_t Definition::state_bytes(const Behaviour* behaviour) const noexcept
 
 std::string Definition::handler_mistakes() const {
   std::string lines;
-  for (const std::string& line :
-       find_handler_mistakes(*schema_, schema_source_, handlers_, handlers_name_))
+  for (const std::string& line : find_handler_mistakes(*schema_, schema_source_, handlers_))
     lines += line + "\n";
   return lines;
 }
 
 Result<void> Definition::check_handlers() const {
-  if (!schema_ || may_hide_handlers(handlers_)) return {};
+  const auto may_hide = [](const HandlerText& file) {
+    // Most headers have conditions, against being read twice, and few have handlers.
+    const bool has_handlers = file.text.find("RK_ON") != std::string::npos ||
+                              file.text.find("RK_MIGRATE") != std::string::npos;
+    return has_handlers && may_hide_handlers(file.text);
+  };
+  if (!schema_ || may_hide_handlers(handlers_.front().text) ||
+      std::ranges::any_of(handlers_, may_hide))
+    return {};
   std::string mistakes = handler_mistakes();
   if (mistakes.empty()) return {};
   mistakes.pop_back();

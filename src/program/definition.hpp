@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "program/schema.hpp"
 #include "ringkernel/backend_abi.h"
@@ -37,6 +38,8 @@ class Definition {
   [[nodiscard]] rk_program_source source(std::uint32_t version) const noexcept;
   /// nullptr: it has none.
   [[nodiscard]] const Schema* schema() const noexcept { return schema_ ? &*schema_ : nullptr; }
+  /// The same as its owner gave it, in its binary form; empty: it has none.
+  [[nodiscard]] const ringkernel::Schema& schema_given() const noexcept { return schema_given_; }
   /// The behaviour of that name or, for an empty one, the only one; nullptr: it has no schema.
   [[nodiscard]] Result<const Behaviour*> behaviour(std::string_view name) const;
   /// Of one ring kernel.
@@ -71,8 +74,7 @@ class Definition {
   std::optional<Schema> schema_;
   ringkernel::Schema schema_given_;
   SchemaSource schema_source_;
-  std::string handlers_name_;
-  std::string handlers_;
+  std::vector<HandlerText> handlers_;  // the source, and behind it its headers
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
 };

@@ -38,7 +38,8 @@ void emit_run(Text& text, const Plan& plan, std::size_t service, const Call& cal
   text.line("  rk_begin_", out, "(reply);");
   text.line("  outcome = ", handler, "(self, (RK_GLOBAL ", state_type,
             "*)self->state, &request, reply);");
-  text.line("  return rk_flat_end(self, outcome, sizeof(", out, "));");
+  text.line("  return rk_flat_end(self, outcome, outcome == RK_OK ? rk_end_", out,
+            "(reply) : 0u);");
   text.line("}");
 }
 

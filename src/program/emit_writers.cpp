@@ -22,6 +22,7 @@ class WriterText {
       if (field.presence == Presence::list) RK_TRY_VOID(emit_put(field));
     }
     emit_begin();
+    emit_end();
     to_.text.line();
     return {};
   }
@@ -57,9 +58,12 @@ class WriterText {
         text.line("RK_FLAT_PLACE(", name_, "Out, ", member.name, ", ", member.offset, ");");
   }
 
-  [[nodiscard]] std::string entry(const WrittenField& field) const {
-    return "out->rk_vtable[" + std::to_string(field.field + 2) +
-           "] = " + std::to_string(field.place) + "u;";
+  /// Whether the field is there, as an expression; and what says that it is.
+  static std::string is_there(const WrittenField& field) {
+    return "out->rk_vtable[" + std::to_string(field.field + 2) + "]";
+  }
+  static std::string entry(const WrittenField& field) {
+    return is_there(field) + " = " + std::to_string(field.place) + "u;";
   }
 
   /// A number comes as a value. A struct is written in place: a copy would send the bytes between
@@ -91,22 +95,45 @@ class WriterText {
     RK_TRY_VOID(to_.names.take(name, from(field).name));
     Text& text = to_.text;
     text.documentation(from(field));
-    text.line("/// Room for `count` elements, ", field.max, " at most.");
+    text.line("/// Room for `count` elements, ", field.max, " at most; new ones are zero.");
     text.line("RK_FN RK_GLOBAL ", string ? "rk_u8" : to_.plan.item_type(from(field).type), "* ",
               name, "(RK_GLOBAL ", name_, "Out* out, rk_u32 count) {");
+    text.line("  const rk_u32 had = ", is_there(field), " != 0 ? out->rk_count_", short_name,
+              " : 0u;");
+    text.line("  const rk_u32 has = count < ", max, " ? count : ", max, ";");
     text.line("  ", entry(field));
     text.line("  out->rk_to_", short_name, " = ", field.distance, "u;");
-    text.line("  out->rk_count_", short_name, " = count < ", max, " ? count : ", max, ";");
-    if (string) text.line("  out->rk_of_", short_name, "[out->rk_count_", short_name, "] = 0;");
+    text.line("  out->rk_count_", short_name, " = has;");
+    text.line("  if (has > had) rk_flat_clear((rk_bytes)(out->rk_of_", short_name,
+              " + had), (has - had) * ", field.item_bytes, "u);");
+    if (string) text.line("  out->rk_of_", short_name, "[has] = 0;");
     text.line("  return out->rk_of_", short_name, ";");
     text.line("}");
     return {};
   }
 
+  /// How much of the reply is used: all up to the end of its last list.
+  void emit_end() {
+    Text& text = to_.text;
+    text.line("RK_FN rk_u32 rk_end_", name_, "Out(RK_GLOBAL ", name_, "Out* out) {");
+    text.line("  (void)out;");
+    text.line("  rk_u32 end = ", layout_.head_bytes, "u;");
+    for (const WrittenField& field : layout_.fields) {
+      if (field.presence != Presence::list) continue;
+      const Field& of = from(field);
+      text.line("  if (", is_there(field), " != 0)");
+      text.line("    end = rk_flat_list_end((rk_bytes)out, end, ",
+                layout_.table + field.place + field.distance, "u, out->rk_count_", of.short_name(),
+                " * ", field.item_bytes, "u", of.type.base == Base::string ? " + 1u" : "", ");");
+    }
+    text.line("  return end;");
+    text.line("}");
+  }
+
   void emit_begin() {
     Text& text = to_.text;
     text.line("RK_FN void rk_begin_", name_, "Out(RK_GLOBAL ", name_, "Out* out) {");
-    text.line("  rk_flat_zero((rk_bytes)out, ", layout_.bytes, "u);");
+    text.line("  rk_flat_zero((rk_bytes)out, ", (layout_.head_bytes + 7u) / 8u * 8u, "u);");
     text.line("  out->rk_root = ", layout_.table, "u;");
     text.line("  out->rk_vtable[0] = ", layout_.vtable_bytes, "u;");
     text.line("  out->rk_vtable[1] = ", layout_.table_bytes, "u;");

@@ -33,6 +33,7 @@ class LayoutMaker {
     layout_.table_bytes = end_ - layout_.table;
     if (layout_.table_bytes > table_bytes_max || end_ > reply_bytes_max)
       return refused(table_.name, "is too large for a table that the device writes");
+    layout_.head_bytes = end_;
     for (std::size_t i = 0; i < layout_.fields.size(); ++i) RK_TRY_VOID(room(i));
     pad(layout_.align);
     layout_.bytes = end_;
@@ -61,7 +62,7 @@ class LayoutMaker {
         continue;
       }
       shapes_.back() = shape_of(field);
-      layout_.fields.push_back({i, shapes_.back().presence, 0, 0, max});
+      layout_.fields.push_back({.field = i, .presence = shapes_.back().presence, .max = max});
     }
     std::stable_sort(layout_.fields.begin(), layout_.fields.end(),
                      [&](const WrittenField& a, const WrittenField& b) {
@@ -133,6 +134,7 @@ class LayoutMaker {
     pad_by((2 * align - 4 - end_ % align) % align);
     const std::uint32_t count = member("rk_u32", "rk_count_" + name, 4, 4);
     field.distance = count - (layout_.table + field.place);
+    field.item_bytes = shape.bytes;
     member(shape.type, "rk_of_" + name, shape.bytes, shape.align, field.max + zero);
     return {};
   }

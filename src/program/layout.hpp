@@ -31,9 +31,10 @@ enum class Presence : std::uint8_t {
 struct WrittenField {
   std::size_t field = 0;  ///< index in its table
   Presence presence = Presence::always;
-  std::uint32_t place = 0;     ///< bytes from the table
-  std::uint32_t distance = 0;  ///< of a list: from the offset to its count
-  std::uint32_t max = 0;       ///< of a list: elements
+  std::uint32_t place = 0;       ///< bytes from the table
+  std::uint32_t distance = 0;    ///< of a list: from the offset to its count
+  std::uint32_t max = 0;         ///< of a list: elements
+  std::uint32_t item_bytes = 0;  ///< of a list: an element's
 };
 
 struct Layout {
@@ -44,6 +45,7 @@ struct Layout {
   std::uint32_t table_bytes = 0;
   std::uint32_t vtable_bytes = 0;
   std::uint32_t align = 8;
+  std::uint32_t head_bytes = 0;  ///< without the room for lists
   std::uint32_t bytes = 0;
 };
 

@@ -98,29 +98,31 @@ std::string mistake_of(const Schema& schema, const std::string& behaviour,
 }  // namespace
 
 std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
-                                               std::string_view source, const std::string& file) {
+                                               std::span<const HandlerText> files) {
   std::vector<std::string> mistakes;
   std::set<std::string> handlers;
-  Tokens tokens(source);
   std::set<std::string> migrations;
-  for (std::string_view token; !(token = tokens.next()).empty();) {
-    if (token == "RK_MIGRATE" && tokens.next() == "(") migrations.emplace(tokens.next());
-    if (token != "RK_ON" || tokens.next() != "(") continue;
-    const std::string behaviour(tokens.next());
-    const bool comma = tokens.next() == ",";
-    const std::string method(tokens.next());
-    if (!comma) continue;
-    std::string mistake = mistake_of(schema, behaviour, method);
-    if (!handlers.insert(behaviour + ", " + method).second)
-      mistake = "a second RK_ON(" + behaviour + ", " + method + ")";
-    if (!mistake.empty())
-      mistakes.push_back(file + ":" + std::to_string(tokens.line()) + ": " + mistake);
+  for (const HandlerText& file : files) {
+    Tokens tokens(file.text);
+    for (std::string_view token; !(token = tokens.next()).empty();) {
+      if (token == "RK_MIGRATE" && tokens.next() == "(") migrations.emplace(tokens.next());
+      if (token != "RK_ON" || tokens.next() != "(") continue;
+      const std::string behaviour(tokens.next());
+      const bool comma = tokens.next() == ",";
+      const std::string method(tokens.next());
+      if (!comma) continue;
+      std::string mistake = mistake_of(schema, behaviour, method);
+      if (!handlers.insert(behaviour + ", " + method).second)
+        mistake = "a second RK_ON(" + behaviour + ", " + method + ")";
+      if (!mistake.empty())
+        mistakes.push_back(file.name + ":" + std::to_string(tokens.line()) + ": " + mistake);
+    }
   }
   const auto add_missing = [&](const std::string& declared, const std::string& wanted) {
     const auto line = from.lines.find(declared);
     mistakes.push_back(from.file +
                        (line == from.lines.end() ? "" : ":" + std::to_string(line->second)) +
-                       ": no " + wanted + " in " + file);
+                       ": no " + wanted + " in " + files.front().name);
   };
   for (const Behaviour& behaviour : schema.behaviours()) {
     if (behaviour.state && behaviour.state->migrates && migrations.count(behaviour.name) == 0)

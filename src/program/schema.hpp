@@ -120,11 +120,17 @@ class Schema {
   std::string dispatch_;
 };
 
-/// What compilers tell badly, said well: handlers in the source called `file` for methods that
-/// there are not, and methods without a handler in it. A line for each:
+/// A file of handlers.
+struct HandlerText {
+  std::string name;
+  std::string text;
+};
+
+/// What compilers tell badly, said well: handlers in these files, of which the first is not a
+/// header, for methods that there are not, and methods without a handler. A line for each:
 /// "book.rk.cl:32: Book has no method Sumbit; it has Submit".
 std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
-                                               std::string_view source, const std::string& file);
+                                               std::span<const HandlerText> files);
 
 /// Whether the preprocessor may make handlers of the source, or leave some out: then what is found
 /// without it need not be so.

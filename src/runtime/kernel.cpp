@@ -59,8 +59,7 @@ Result<Reply> Kernel::call(const Message& message, const SendOptions& options) {
 }
 
 Result<Reply> Kernel::call(std::string_view name, Bytes request, const SendOptions& options) {
-  RK_TRY(found, method(name));
-  return call(Message{found, request}, options);
+  return call(Message(name, request), options);
 }
 
 Result<Method> Kernel::method(std::string_view name) const {
@@ -70,6 +69,11 @@ Result<Method> Kernel::method(std::string_view name) const {
 Result<Method> Kernel::method(std::string_view name, const char* request, const char* reply) const {
   if (!usable(state_)) return refusal(state_);
   return or_no_memory([&] { return state_->method(name, request, reply); });
+}
+
+Result<KernelInterface> Kernel::interface() const {
+  if (!usable(state_)) return refusal(state_);
+  return or_no_memory([&] { return state_->interface(); });
 }
 
 Result<void> Kernel::read_state(std::span<std::byte> bytes) const {

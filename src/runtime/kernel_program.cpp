@@ -16,23 +16,35 @@ Result<Arena::Region> KernelState::open_state(std::uint32_t bytes) const {
 
 Result<Method> KernelState::method(std::string_view name, const char* request,
                                    const char* reply) const {
-  if (!has_methods_) return noted(has_no_methods());
+  Result<Method> found = find_method(name, request, reply);
+  return found ? std::move(found) : noted(std::move(found).error());
+}
+
+Result<Method> KernelState::find_method(std::string_view name, const char* request,
+                                        const char* reply) const {
+  if (!has_methods_) return has_no_methods();
   const std::lock_guard lock(mutex_);
   const program::Method* const found = behaviour_->find_method(name);
   if (found == nullptr)
-    return noted(
-        Error(Errc::unknown_method, behaviour_->full_name + " has no method '" + std::string(name) +
-                                        "'; it has: " + program::names_of(behaviour_->methods)));
+    return Error(Errc::unknown_method, behaviour_->full_name + " has no method '" +
+                                           std::string(name) +
+                                           "'; it has: " + program::names_of(behaviour_->methods));
   const auto differs = [](const char* given, const std::string& wanted) {
     return given != nullptr && given != wanted;
   };
   if (differs(request, found->request) || differs(reply, found->reply))
-    return noted(Error(Errc::invalid_argument,
-                       found->full_name + " takes " + found->request + " and answers with " +
-                           found->reply + "; the call gives " +
-                           (request != nullptr ? request : found->request) + " and wants " +
-                           (reply != nullptr ? reply : found->reply)));
+    return Error(Errc::invalid_argument,
+                 found->full_name + " takes " + found->request + " and answers with " +
+                     found->reply + "; the call gives " +
+                     (request != nullptr ? request : found->request) + " and wants " +
+                     (reply != nullptr ? reply : found->reply));
   return Method{.id = found->id, .reply_bytes = found->reply_bytes};
+}
+
+Result<KernelInterface> KernelState::interface() const {
+  if (!has_methods_) return noted(has_no_methods());
+  const std::lock_guard lock(mutex_);
+  return KernelInterface{definition_->schema_given(), behaviour_->full_name};
 }
 
 Result<void> KernelState::check_state(std::size_t bytes) const {

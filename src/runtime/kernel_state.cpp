@@ -209,8 +209,13 @@ Result<void> KernelState::prepare_bytes(ContentView content, Prepared& prepared)
   envelope.payload_bytes = static_cast<std::uint32_t>(prepared.bytes.size());
   envelope.reply_bytes = reply_bytes_ != 0 ? reply_bytes_ : envelope.payload_bytes;
   if (message != nullptr) {
-    envelope.selector = message->method.id;
-    envelope.reply_bytes = message->method.reply_bytes;
+    Method method = message->method;
+    if (!message->name.empty()) [[unlikely]] {
+      RK_TRY(found, find_method(message->name));
+      method = found;
+    }
+    envelope.selector = method.id;
+    envelope.reply_bytes = method.reply_bytes;
   }
   return {};
 }

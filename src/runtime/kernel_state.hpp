@@ -95,6 +95,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// Kernel::method; `request` and `reply`: their tables' full names, or null.
   [[nodiscard]] Result<Method> method(std::string_view name, const char* request,
                                       const char* reply) const;
+  /// Kernel::interface.
+  [[nodiscard]] Result<KernelInterface> interface() const;
   Result<void> read_state(std::span<std::byte> bytes) const;
   Result<void> write_state(Bytes bytes);
 
@@ -264,6 +266,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
   /// Lays out what is no op.
   [[nodiscard]] Result<void> prepare_bytes(ContentView content, Prepared& prepared) const;
+  /// The same as `method`, without a note of its error.
+  [[nodiscard]] Result<Method> find_method(std::string_view name, const char* request = nullptr,
+                                           const char* reply = nullptr) const;
   Result<void> wrong_state(const char* wanted) const;  // state lock held
   void set_status(KernelStatus status) noexcept;       // state lock held
   [[nodiscard]] bool has_failed() const;               // state lock held

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "program/definition.hpp"
 #include "quotes_program.hpp"
 #include "shop_program.hpp"
 #include "support/backends.hpp"
@@ -31,6 +32,8 @@ TEST(EmbeddedPrograms, HoldTheirTextsByteForByte) {
   EXPECT_EQ(shop.schema.text(), content_of_file(RK_SHOP_TEXT));
   const ProgramDesc quotes = quotes_program();
   EXPECT_EQ(quotes.source.content(), content_of_file(RK_QUOTES_SOURCE));
+  ASSERT_EQ(quotes.headers.size(), 1u);
+  EXPECT_EQ(quotes.headers[0].name(), "quotes.h");
   EXPECT_TRUE(quotes.schema.source().is_empty());
   EXPECT_EQ(quotes.state_bytes, 0u);
   EXPECT_EQ(quotes.reply_bytes, 64u);
@@ -78,6 +81,15 @@ TEST(CompiledPrograms, NeedNoCompilerAndReplyAsThoseThatAreCompiledAtRunTime) {
     const auto compiled = shop_child({skipped}, no_compiler);
     ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
     EXPECT_EQ(compiled.output, at_run_time.output) << skipped;
+  }
+}
+
+TEST(CompiledPrograms, AreOfTheTextsWithTheirHeaders) {
+  for (ProgramDesc program : {shop_program(), quotes_program()}) {
+    if (program.compiled == nullptr) GTEST_SKIP() << "this build has no rkc";
+    const auto definition = program::Definition::of(program);
+    ASSERT_TRUE(definition) << definition.error().text();
+    EXPECT_EQ((*definition)->text_hash(), program.compiled->text_hash) << program.name;
   }
 }
 

@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, ProgramsInJson, ::testing::ValuesIn(backend_n
 TEST_P(ProgramsInJson, CallsAreAnsweredInJson) {
   auto runtime = open_shop();
   Kernel till = active(runtime, "till", {.program = "shop", .behaviour = "Till"});
-  JsonCodec codec = JsonCodec::open(schema(), "Till").value();
+  JsonCodec codec = JsonCodec::of(till).value();
   EXPECT_EQ(call_json(till, codec, "Buy",
                       R"({"id": 7, "lines": [{"price": 1.5, "quantity": 2}], "coupon": "x"})")
                 .value(),

@@ -1,13 +1,15 @@
 // Programs with a schema: typed messages, methods by name, behaviours, and what is refused.
 #include <gmock/gmock.h>
 
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
-
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "ringkernel/as_result.hpp"
 #include "ringkernel/typed.hpp"
 #include "shop_generated.h"
 #include "shop_program.hpp"
@@ -184,6 +186,88 @@ TEST_P(ProgramsWithSchema, MessagesAreSentReceivedAndAwaited) {
   EXPECT_THAT(ids, ElementsAre(1, 2, 1));
   auto reply = kernel.async_call(Message{*buy, second.bytes()}, boost::asio::use_future).get();
   EXPECT_EQ((*read<shop::Receipt>(std::move(reply)))->purchases(), 4u);
+}
+
+TEST_P(ProgramsWithSchema, AMethodWithItsTypesIsComparedOnce) {
+  auto runtime = open_shop();
+  Kernel kernel = till(runtime);
+  const auto buy = kernel.method<shop::Purchase, shop::Receipt>("Buy");
+  ASSERT_TRUE(buy) << buy.error().text();
+  const Purchase first(1, 1), none(2, 0);
+  const auto receipt = kernel.call((*buy)(first.typed()));
+  ASSERT_TRUE(receipt) << receipt.error().text();
+  EXPECT_EQ((*receipt)->id(), 1u);
+  EXPECT_EQ(kernel.call((*buy)(none.typed())).error(), Errc::handler_fault);
+  ASSERT_TRUE(kernel.send((*buy)(first.typed())));
+  const auto received = read<shop::Receipt>(kernel.receive(10s));
+  ASSERT_TRUE(received) << received.error().text();
+  EXPECT_EQ((*received)->purchases(), 2u);
+  EXPECT_EQ(read<shop::Receipt>(kernel.receive(1ms)).error(), Errc::deadline_exceeded);
+  const auto wrong = kernel.method<shop::Purchase, shop::Sum>("Buy");
+  EXPECT_EQ(wrong.error(), Errc::invalid_argument);
+  EXPECT_THAT(wrong.error().text(), HasSubstr("answers with shop.Receipt"));
+}
+
+TEST_P(ProgramsWithSchema, TypedCallsAreAwaited) {
+  auto runtime = open_shop();
+  Kernel kernel = till(runtime);
+  const auto buy = kernel.method<shop::Purchase, shop::Receipt>("Buy");
+  ASSERT_TRUE(buy);
+  const Purchase first(7, 1), none(8, 0);
+  TypedReply<shop::Receipt> receipt =
+      kernel.async_call((*buy)(first.typed()), boost::asio::use_future).get();
+  EXPECT_EQ(receipt->id(), 7u);
+  const auto fault =
+      kernel.async_call((*buy)(none.typed()), as_result(boost::asio::use_future)).get();
+  EXPECT_EQ(fault.error(), Errc::handler_fault);
+  EXPECT_THAT(fault.error().text(), HasSubstr("code 1, detail 8"));
+  // Its handler runs where a handler of Asio's own would: on the executor that it is bound to.
+  boost::asio::io_context context;
+  bool called = false;
+  kernel.async_call(
+      (*buy)(first.typed()), SendOptions{.timeout = 10s},
+      boost::asio::bind_executor(context, [&](error_code code, TypedReply<shop::Receipt> reply) {
+        called =
+            !code && context.get_executor().running_in_this_thread() && reply->purchases() == 2;
+      }));
+  context.run();
+  EXPECT_TRUE(called);
+}
+
+/// A reply that is no such table: the method's number with another one's types.
+TEST_P(ProgramsWithSchema, ATypedReplyIsVerifiedBeforeItIsRead) {
+  auto runtime = open_shop();
+  Kernel kernel = till(runtime);
+  const TypedMethod<shop::Purchase, shop::Item> buy{*kernel.method("Buy")};
+  const Purchase first(1, 1);
+  const auto reply = kernel.call(buy(first.typed()));
+  EXPECT_EQ(reply.error(), Errc::malformed_message);
+  const auto awaited =
+      kernel.async_call(buy(first.typed()), as_result(boost::asio::use_future)).get();
+  EXPECT_EQ(awaited.error(), Errc::malformed_message);
+  EXPECT_THAT(awaited.error().text(), HasSubstr("shop.Item"));
+}
+
+TEST_P(ProgramsWithSchema, AMessageNamesItsMethod) {
+  auto runtime = open_shop();
+  Kernel kernel = till(runtime);
+  const Purchase first(1, 1);
+  ASSERT_TRUE(kernel.send(Message("Buy", first.bytes())));
+  const std::array messages{Message("shop.Till.Buy", first.bytes()), Message("Buy", first.bytes())};
+  EXPECT_EQ(kernel.send_all(messages).value(), 2u);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(kernel.receive(10s));
+  Reply reply = kernel.async_call(Message("Buy", first.bytes()), boost::asio::use_future).get();
+  EXPECT_EQ((*read<shop::Receipt>(std::move(reply)))->purchases(), 4u);
+  const auto unknown =
+      kernel.async_call(Message("Sell", first.bytes()), as_result(boost::asio::use_future)).get();
+  EXPECT_EQ(unknown.error(), Errc::unknown_method);
+  EXPECT_THAT(unknown.error().text(), HasSubstr("it has: Buy, Total"));
+  EXPECT_EQ(kernel.send(Message("Sell", first.bytes())).error(), Errc::unknown_method);
+  EXPECT_EQ(runtime.call("till", Message("Sell", first.bytes())).error(), Errc::unknown_method);
+  std::uint64_t noted = 0;
+  for (const ErrorRecord& record : runtime.errors())
+    if (record.code == static_cast<int>(Errc::unknown_method)) noted += record.count;
+  EXPECT_EQ(noted, 3u) << "each is noted once";
 }
 
 TEST_P(ProgramsWithSchema, TheStateIsTheStructOfTheSchema) {

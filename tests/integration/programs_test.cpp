@@ -250,6 +250,59 @@ TEST_P(Programs, ItsFileIsReadWhenItIsAdded) {
   EXPECT_EQ(add(kernel, 9)->sum, 9u);
 }
 
+TEST_P(Programs, AreMadeOfSeveralFiles) {
+  auto runtime = open();
+  const testing::TempFolder folder;
+  std::ofstream(folder.path() / "prices.h") << "#ifndef PRICES\n"
+                                               "#define PRICES\n"
+                                               "#include \"more.h\"\n"
+                                               "RK_FN rk_u32 price(void) { return MORE + 2u; }\n"
+                                               "#endif\n";
+  const char* const handlers =
+      "#include \"prices.h\"\n"
+      "#include \"more.h\"\n"
+      "RK_ON_BYTES {\n"
+      "  *(RK_GLOBAL rk_u32*)rk_reply_bytes(self) = price();\n"
+      "  return RK_OK;\n"
+      "}\n";
+  ProgramDesc program{
+      .name = "priced", .source = Source::text("priced.rk.cl", handlers), .reply_bytes = 4};
+  const auto missing = runtime.add_program(program);
+  EXPECT_EQ(missing.error(), Errc::build_failed);
+  EXPECT_THAT(missing.error().text(), AllOf(HasSubstr("priced.rk.cl:1"), HasSubstr("prices.h"),
+                                            HasSubstr("ProgramDesc::headers")));
+  program.headers = {Source::file(folder.path() / "prices.h"),
+                     Source::text("more.h", "#define MORE 40u\n")};
+  const auto added = runtime.add_program(program);
+  ASSERT_TRUE(added) << added.error().text();
+  Kernel kernel = active(runtime, "a", {.program = "priced"});
+  const auto price = [&] {
+    const auto reply = kernel.call(plain(4));
+    std::uint32_t value = 0;
+    if (reply) std::memcpy(&value, reply->bytes().data(), sizeof value);
+    return value;
+  };
+  EXPECT_EQ(price(), 42u);
+  // A version that says nothing of headers has those of before; one that does has its own.
+  ASSERT_TRUE(runtime.swap_program(
+      {.name = "priced", .source = Source::text("priced.rk.cl", std::string(handlers) + "\n")}));
+  EXPECT_EQ(price(), 42u);
+  ASSERT_TRUE(runtime.swap_program(
+      {.name = "priced",
+       .source = program.source,
+       .headers = {program.headers[0], Source::text("more.h", "#define MORE 50u\n")}}));
+  EXPECT_EQ(price(), 52u);
+  // An error is in the file that has it.
+  program.name = "broken";
+  program.headers[1] = Source::text("more.h", "#define MORE 40u\nrk_u32 f(void) { return no; }\n");
+  EXPECT_THAT(runtime.add_program(program).error().text(), HasSubstr("more.h:2"));
+  // Names are looked up by the compiler's rules, and would be another file's.
+  program.headers[1] = Source::text("rk_actor.h", "");
+  const auto ours = runtime.add_program(program);
+  EXPECT_EQ(ours.error(), Errc::invalid_argument);
+  EXPECT_THAT(ours.error().text(), HasSubstr("'rk_actor.h' is the name of"));
+}
+
 TEST_P(Programs, WhatCannotBeAddedSaysWhy) {
   auto runtime = open();
   const auto refusal = [&](const ProgramDesc& program) {

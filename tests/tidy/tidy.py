@@ -79,7 +79,7 @@ FOREIGN = [
                      "include/ringkernel/kernel.hpp", "include/ringkernel/runtime.hpp",
                      "include/ringkernel/mind_runtime.hpp",
                      "include/ringkernel/compiled_function.hpp", "include/ringkernel/events.hpp",
-                     "include/ringkernel/as_result.hpp",
+                     "include/ringkernel/as_result.hpp", "include/ringkernel/typed.hpp",
                      "include/ringkernel/detail/")),
 ]
 

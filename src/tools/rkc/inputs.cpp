@@ -56,7 +56,12 @@ Result<Contents> read(const Inputs& inputs) {
   RK_TRY(source, read_file(inputs.source));
   RK_TRY(schema, read_file(inputs.schema));
   RK_TRY(text, read_file(inputs.text));
-  return Contents{source, schema, text};
+  Contents contents{source, {}, schema, text};
+  for (const std::string& header : inputs.headers) {
+    RK_TRY(content, read_file(header));
+    contents.headers.push_back(std::move(content));
+  }
+  return contents;
 }
 
 Result<void> write_file(const std::string& path, const std::string& content) {
@@ -74,6 +79,9 @@ Result<ringkernel::ProgramDesc> describe(const std::string& name, const Inputs& 
   ringkernel::ProgramDesc program;
   program.name = name.empty() ? file.substr(0, file.find('.')) : name;
   program.source = ringkernel::Source::text(file, contents.source);
+  for (std::size_t i = 0; i < inputs.headers.size(); ++i)
+    program.headers.push_back(
+        ringkernel::Source::text(file_name(inputs.headers[i]), contents.headers[i]));
   program.schema = schema;
   return program;
 }

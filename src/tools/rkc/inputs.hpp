@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "program/definition.hpp"
 #include "ringkernel/result.hpp"
@@ -15,6 +16,7 @@ namespace rkc {
 /// Paths; what is not given is empty.
 struct Inputs {
   std::string source;
+  std::vector<std::string> headers;
   std::string schema;  ///< binary, or text: "book.fbs"
   std::string text;    ///< what a binary schema was made of
 };

@@ -51,7 +51,9 @@ int run(const std::string& name, const rkc::Inputs& inputs, const std::string& o
   if (only_header) return write(output, made.info(1).header);
   const Result<void> checked = made.check_handlers();
   if (!checked.has_value()) return fail(checked.error(), refused);
-  return write(output, rkc::hosted_unit(made, contents->source));
+  std::string handlers = contents->source;
+  for (const std::string& header : contents->headers) handlers += "\n" + header;
+  return write(output, rkc::hosted_unit(made, handlers));
 }
 
 }  // namespace
@@ -73,6 +75,7 @@ int main(int argument_count, char** arguments) {
   CLI::App* const unit =
       app.add_subcommand("unit", "The translation unit in C++20 that makes the program native");
   unit->add_option("source", inputs.source, "The handlers")->required();
+  unit->add_option("--header", inputs.headers, "A file that the handlers include; repeat it");
   unit->add_option("--schema", inputs.schema, of_schema);
   unit->add_option("--text", inputs.text, of_text);
   unit->add_option("--name", name, "The program's; without it, as its source is called");

@@ -6,8 +6,9 @@
 rk_u32 most_of(const char* text);  // each build has its own
 rk_u32 most_of(const char* text) { return text[0] == ')' ? UINT_MAX : 0; }
 #endif
+#include "quotes.h"
 RK_ON_BYTES {
-  const char text[] = ")rk_source\"\\;";
+  const char text[] = QUOTES;
   const rk_u32 length = sizeof text - 1;
   (void)state;
   for (rk_u32 i = 0; i < length; ++i) rk_reply_bytes(self)[i] = (rk_u8)text[i];

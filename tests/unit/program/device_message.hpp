@@ -59,6 +59,8 @@ struct DeviceMessage {
 
 /// Bytes of AckOut and of ReportOut.
 inline constexpr std::size_t ack_bytes = 80;
+inline constexpr std::size_t ack_bytes_without_legs = 40;
+inline constexpr std::size_t ack_bytes_with_one_leg = 52;
 inline constexpr std::size_t report_bytes = 312;
 
 using Entry = rk_u32 (*)(rk_message*);

@@ -69,7 +69,7 @@ TEST(ProgramDispatch, TakesMoreRoomThanItNeeds) {
   DeviceMessage message(order(1), book, submit, ack_bytes + 100, state_bytes + 100);
   message.message.malformed = 1;  // of the message before
   EXPECT_EQ(trading_c(&message.message), RK_OK);
-  EXPECT_EQ(message.message.reply_bytes, ack_bytes);
+  EXPECT_EQ(message.message.reply_bytes, ack_bytes_without_legs);
 }
 
 TEST(ProgramDispatch, KeepsTheStateFromMessageToMessage) {

@@ -97,10 +97,16 @@ TEST(ProgramSchema, FindsWhatIsWrongWithTheHandlers) {
       "sensor.fbs:87: no RK_ON(Log, Take) in a.rk.cl",
       "sensor.fbs:83: no RK_ON(Sensor, Ping) in a.rk.cl",
   };
-  EXPECT_EQ(find_handler_mistakes(schema, source_of("sensor"), source, "a.rk.cl"), expected);
-  EXPECT_TRUE(find_handler_mistakes(schema, source_of("sensor"),
-                                    read_file(RK_TEST_SCHEMAS "/probe.rk.cl"), "probe.rk.cl")
-                  .empty());
+  const auto mistakes = [&](std::vector<HandlerText> files) {
+    return find_handler_mistakes(schema, source_of("sensor"), files);
+  };
+  EXPECT_EQ(mistakes({{"a.rk.cl", source}}), expected);
+  EXPECT_TRUE(mistakes({{"probe.rk.cl", read_file(RK_TEST_SCHEMAS "/probe.rk.cl")}}).empty());
+  // Handlers may be in a header.
+  EXPECT_EQ(mistakes({{"a.rk.cl", "RK_ON(Sensor, Take) {}"},
+                      {"b.h", "RK_ON(Log, Take) {}\nRK_ON(Log, No) {}"}}),
+            (std::vector<std::string>{"b.h:2: Log has no method No; it has Take",
+                                      "sensor.fbs:83: no RK_ON(Sensor, Ping) in a.rk.cl"}));
 }
 
 TEST(Handlers, AreHiddenByThePreprocessorAlone) {
