@@ -131,8 +131,11 @@ typedef struct ringkernel_program {
   const char* schema_name; /* of the binary schema, likewise; null: there is none */
   const void* schema;      /* its bytes; null: those of the file */
   uint64_t schema_bytes;
-  uint32_t state_bytes; /* without a schema: of each kernel's state */
-  uint32_t reply_bytes; /* likewise: room of a reply; 0: that of its message */
+  uint32_t state_bytes;            /* without a schema: of each kernel's state */
+  uint32_t reply_bytes;            /* likewise: room of a reply; 0: that of its message */
+  const char* const* header_names; /* of files that the source may include, without folders */
+  const char* const* headers;      /* their texts; null, or a null text: the file of that name */
+  uint64_t header_count;
 } ringkernel_program;
 
 /// How a program took another one's place.
@@ -234,6 +237,12 @@ RINGKERNEL_API ringkernel_status ringkernel_program_swap_back(ringkernel_runtime
 RINGKERNEL_API ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel,
                                                           const char* name,
                                                           ringkernel_method* out_method);
+/// The schema that the kernel's program has now, in its binary form, and the full name of its
+/// behaviour there, without a zero. With too little room for either: message_too_large, and
+/// `data_bytes` of both are what they need. unsupported_operation: it has none.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_schema(ringkernel_kernel* kernel,
+                                                          ringkernel_bytes* schema,
+                                                          ringkernel_bytes* behaviour);
 /// As `call_bytes` and `send_bytes`: the request is a finished FlatBuffer, and so is the reply.
 /// `receive_bytes` takes the replies of what was sent. handler_fault: `ringkernel_last_fault`.
 RINGKERNEL_API ringkernel_status ringkernel_call_method(ringkernel_kernel* kernel,

@@ -39,12 +39,15 @@ inline Result<Bytes> read_message(const ringkernel_bytes* given) {
   return Bytes(static_cast<const std::byte*>(given->data), given->data_bytes);
 }
 
-inline Result<void> check_room(ringkernel_bytes& reply, std::uint64_t bytes) {
-  if (reply.data_bytes >= bytes && (bytes == 0 || reply.data != nullptr)) return {};
-  const std::uint64_t room = reply.data == nullptr ? 0 : reply.data_bytes;
-  reply.data_bytes = bytes;
-  return Error(Errc::message_too_large, "the reply has " + std::to_string(bytes) +
-                                            " bytes; there is room for " + std::to_string(room));
+/// Whether `what` finds room; how much it needs where it does not.
+inline Result<void> check_room(ringkernel_bytes& room, std::uint64_t bytes,
+                               const char* what = "reply") {
+  if (room.data_bytes >= bytes && (bytes == 0 || room.data != nullptr)) return {};
+  const std::uint64_t had = room.data == nullptr ? 0 : room.data_bytes;
+  room.data_bytes = bytes;
+  return Error(Errc::message_too_large, std::string("the ") + what + " has " +
+                                            std::to_string(bytes) + " bytes; there is room for " +
+                                            std::to_string(had));
 }
 
 /// There is room.

@@ -24,6 +24,14 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
             ? Schema::file(raw.schema_name)
             : Schema::binary(raw.schema_name,
                              std::string(static_cast<const char*>(raw.schema), raw.schema_bytes));
+  if (raw.header_count != 0 && raw.header_names == nullptr)
+    return null_argument("program->header_names");
+  for (std::uint64_t i = 0; i < raw.header_count; ++i) {
+    const char* const name = raw.header_names[i];
+    if (name == nullptr) return null_argument("a name of program->header_names");
+    RK_TRY(header, read_source(name, raw.headers != nullptr ? raw.headers[i] : nullptr));
+    program.headers.push_back(std::move(header));
+  }
   program.state_bytes = raw.state_bytes;
   program.reply_bytes = raw.reply_bytes;
   return program;
@@ -97,6 +105,27 @@ ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel, const char
     if (out_method == nullptr) return null_argument("out_method");
     RK_TRY(method, object.kernel.method(name));
     *out_method = {.id = method.id, .reply_bytes = method.reply_bytes};
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_kernel_schema(ringkernel_kernel* kernel, ringkernel_bytes* schema,
+                                           ringkernel_bytes* behaviour) {
+  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+    if (schema == nullptr) return null_argument("schema");
+    if (behaviour == nullptr) return null_argument("behaviour");
+    RK_TRY(known, object.kernel.interface());
+    const Bytes binary = std::as_bytes(std::span(known.schema.source().content()));
+    const Bytes name = std::as_bytes(std::span(known.behaviour));
+    const Result<void> schema_fits = check_room(*schema, binary.size(), "schema");
+    const Result<void> name_fits = check_room(*behaviour, name.size(), "behaviour's name");
+    if (!schema_fits || !name_fits) {
+      schema->data_bytes = binary.size();
+      behaviour->data_bytes = name.size();
+      return schema_fits ? name_fits : schema_fits;
+    }
+    copy_reply(binary, *schema);
+    copy_reply(name, *behaviour);
     return {};
   });
 }

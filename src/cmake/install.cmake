@@ -31,6 +31,12 @@ endif()
 
 install(TARGETS ringkernel_cpp ringkernel_shared ${schema_library} EXPORT ringkernel
         LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
+set(pkg_config_files ringkernel.pc ringkernel-c.pc)
+if(TARGET ringkernel_json)
+  install(TARGETS ringkernel_json EXPORT ringkernel
+          LIBRARY COMPONENT json NAMELINK_COMPONENT dev)
+  list(APPEND pkg_config_files ringkernel-json.pc)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringkernel
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
@@ -63,7 +69,7 @@ set(boost_cflags)
 if(RINGKERNEL_BOOST_INCLUDE)
   set(boost_cflags "-isystem ${RINGKERNEL_BOOST_INCLUDE}")
 endif()
-foreach(file ringkernel.pc ringkernel-c.pc)
+foreach(file IN LISTS pkg_config_files)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${file}.in ${PROJECT_BINARY_DIR}/${file} @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

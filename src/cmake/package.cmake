@@ -37,12 +37,25 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "ocl-icd-libopencl1 | libopencl1")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
 
+set(json_package)
+if(TARGET ringkernel_json)
+  list(APPEND CPACK_COMPONENTS_ALL json)
+  set(json_package "libringkernel-json${soversion} (= ${PROJECT_VERSION}), ")
+endif()
+rk_deb(json NAME libringkernel-json${soversion} SECTION libs
+  SUMMARY "persistent ring-kernel actor runtime on OpenCL - JSON for C"
+  TEXT "${what}\nThis library converts the messages of programs of one's own from and to JSON.")
+set(CPACK_DEBIAN_JSON_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src/capi)  # libringkernel.so
+set(CPACK_DEBIAN_JSON_PACKAGE_DEPENDS "libringkernel${soversion} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_JSON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+
 rk_deb(dev NAME libringkernel-dev SECTION libdevel
   SUMMARY "persistent ring-kernel actor runtime on OpenCL - development files"
   TEXT "${what}\nThese are the headers, the archive for C++, and the files for CMake and\n\
 pkg-config.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libringkernel${soversion} (= ${PROJECT_VERSION}), \
-libboost1.81-dev | libboost-dev (>= 1.81)")
+${json_package}libboost1.81-dev | libboost-dev (>= 1.81)")
 # For programs with a schema (program.cmake).
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
     "flatbuffers-compiler, libflatbuffers-dev, ringkernel-tools")

@@ -45,7 +45,7 @@ struct Method {
   std::uint32_t id = 0;   ///< FNV-1a of the full name: the selector of its messages
   std::string request;    ///< full names of tables
   std::string reply;
-  std::uint32_t reply_bytes = 0;  ///< of every reply: its layout is fixed
+  std::uint32_t reply_bytes = 0;  ///< of a reply at most: its layout is fixed
 };
 
 /// A struct whose bytes outlive a program.

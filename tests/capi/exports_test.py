@@ -1,11 +1,11 @@
-"""exports_test.py NM LIBRARY EXPORTS.MAP HEADERS: the library exports exactly what its version
+"""exports_test.py NM LIBRARY EXPORTS.MAP HEADER...: the library exports exactly what its version
 script lists, under that version, and the C headers declare exactly these functions."""
 import pathlib
 import re
 import subprocess
 import sys
 
-nm, library, version_script, headers = sys.argv[1:]
+nm, library, version_script, *headers = sys.argv[1:]
 
 script = re.sub(r"#.*", "", pathlib.Path(version_script).read_text(encoding="utf-8"))
 version, names, rest = re.fullmatch(
@@ -15,8 +15,8 @@ assert rest.split() == ["*;"], f"everything else is local, not {rest}"
 assert listed == sorted(set(listed)), "each name once, sorted"
 
 declared = set()
-for header in ("mind_runtime.h", "ringkernel.h"):
-    text = (pathlib.Path(headers) / header).read_text(encoding="utf-8")
+for header in headers:
+    text = pathlib.Path(header).read_text(encoding="utf-8")
     declared |= set(re.findall(r"^RINGKERNEL_API[\w\s*]*?\b(\w+)\(", text, re.M))
 
 lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True,

@@ -180,7 +180,8 @@ TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
   ringkernel_bytes reply{room.data(), room.size()};
   ASSERT_EQ(ringkernel_call_method(kernel, &buy, &request, timeout_ns, &reply), RINGKERNEL_OK)
       << error();
-  EXPECT_EQ(reply.data_bytes, buy.reply_bytes);
+  EXPECT_LT(reply.data_bytes, buy.reply_bytes) << "it has no lines";
+  reply.data_bytes = room.size();
   ASSERT_EQ(ringkernel_send_method(kernel, &buy, &request, timeout_ns, nullptr), RINGKERNEL_OK);
   ASSERT_EQ(ringkernel_receive_bytes(kernel, 10 * timeout_ns, &reply, nullptr), RINGKERNEL_OK);
   std::uint64_t detail = 0;

@@ -33,7 +33,7 @@ holds() {
   done
 }
 
-for package in libringkernel0 libringkernel-dev ringkernel-tools; do
+for package in libringkernel0 libringkernel-json0 libringkernel-dev ringkernel-tools; do
   deb=${package}_${VERSION}_$architecture.deb
   mv "$deb" $package
   dpkg-deb --fsys-tarfile $package | tar -t | grep -v '/$' | sort >$package.files
@@ -51,11 +51,18 @@ holds libringkernel0 'libringkernel\.so\.0' "libringkernel\.so\.$VERSION"
 grep -qx "libringkernel 0 libringkernel0 (>= $VERSION)" libringkernel0.control/shlibs ||
   complain "libringkernel0: no shlibs, by which other packages come to depend on it"
 grep -q ldconfig libringkernel0.control/triggers || complain "libringkernel0: ldconfig is not run"
+has libringkernel-json0 Section libs
+has libringkernel-json0 Depends "libringkernel0 (= $VERSION)"
+has libringkernel-json0 Depends 'libflatbuffers2'
+holds libringkernel-json0 'libringkernel_json\.so\.0' "libringkernel_json\.so\.$VERSION"
+grep -q ldconfig libringkernel-json0.control/triggers ||
+  complain "libringkernel-json0: ldconfig is not run"
 has libringkernel-dev Section libdevel
 has libringkernel-dev Depends "libringkernel0 (= $VERSION)"
 has libringkernel-dev Depends libboost1.81-dev
 holds libringkernel-dev 'libringkernel\.so' 'libringkernel_cpp\.a' 'ringkernel/ringkernel\.hpp' \
   'ringkernel/ringkernel\.h' 'ringkernel-config\.cmake' 'ringkernel\.pc' 'ringkernel-c\.pc' \
+  'libringkernel_json\.so' 'ringkernel/ringkernel_json\.h' 'ringkernel-json\.pc' \
   'schemas/message\.fbs' 'ringkernel/program\.cmake' 'ringkernel/embed_program\.cmake'
 has ringkernel-tools Section utils
 has ringkernel-tools Depends libncursesw6

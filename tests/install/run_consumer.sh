@@ -2,7 +2,7 @@
 # run_consumer.sh BUILD: installs BUILD into a temporary prefix, then builds and runs consumer/
 # against it, by find_package and by pkg-config, and configures subproject/. CMAKE, CC, CXX and
 # BOOST_INCLUDE (or nothing) are as in that build, TOOLS the programs that it has to install (or
-# nothing). WITH_SCHEMA: it has the library ringkernel::schema.
+# nothing). WITH_SCHEMA: it has the library ringkernel::schema; WITH_JSON: ringkernel::json.
 set -eu
 consumer=$(dirname "$(readlink -f "$0")")/consumer
 build=$1
@@ -47,6 +47,7 @@ esac
 RINGKERNEL_CACHE=0 "$work/build/program_consumer"
 [ -z "${WITH_SCHEMA:-}" ] || RINGKERNEL_CACHE=0 "$work/build/json_consumer"
 unset RINGKERNEL_CXX
+[ -z "${WITH_JSON:-}" ] || RINGKERNEL_CACHE=0 "$work/build/c_json_consumer"
 
 echo "== as a subproject"
 "$CMAKE" -S "$consumer/../subproject" -B "$work/subproject" \
@@ -62,3 +63,8 @@ export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 "$CC" -std=c11 "$consumer/main.c" -o "$work/c_consumer" $(pkg-config --cflags --libs ringkernel-c)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir ringkernel-c) "$work/c_consumer"
+if [ -n "${WITH_JSON:-}" ]; then
+  # shellcheck disable=SC2046
+  "$CC" -std=c11 "$consumer/json.c" -o "$work/json" $(pkg-config --cflags --libs ringkernel-json)
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir ringkernel-c) "$work/json"
+fi

@@ -53,6 +53,7 @@ LAYERS = {
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "program", "schema", "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
@@ -66,6 +67,7 @@ PUBLIC_HEADERS = {
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "capi": {"mind_runtime.h", "ringkernel.h"},
+    "capi_json": {"ringkernel_json.h"},
 }
 
 # Headers of others -> the library files that may include them. Users may include any.
