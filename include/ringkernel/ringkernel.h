@@ -133,6 +133,8 @@ typedef struct ringkernel_program {
   uint64_t schema_bytes;
   uint32_t state_bytes; /* without a schema: of each kernel's state */
   uint32_t reply_bytes; /* likewise: room of a reply; 0: that of its message */
+  uint32_t guard;       /* not 0: a handler that writes beyond its reply or its state is
+                           program_overran, and its kernel has failed */
 } ringkernel_program;
 
 /// How a program took another one's place.

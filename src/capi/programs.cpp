@@ -26,6 +26,7 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
                              std::string(static_cast<const char*>(raw.schema), raw.schema_bytes));
   program.state_bytes = raw.state_bytes;
   program.reply_bytes = raw.reply_bytes;
+  program.guard = raw.guard != 0;
   return program;
 }
 

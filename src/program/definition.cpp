@@ -59,14 +59,15 @@ Result<std::string> content_of(const ProgramDesc& desc, const Source& source) {
 }
 
 /// A text that a compiler takes by itself: the generated header, the handlers, how messages reach
-/// them, and `last`, which makes a program of them.
-Result<std::string> compose(std::span<const KernelSource> files, std::string_view header,
-                            std::string_view handlers, std::string_view last) {
+/// them, and `last`, which makes a program of them; `first` stands before all.
+Result<std::string> compose(std::span<const KernelSource> files, std::string_view first,
+                            std::string_view header, std::string_view handlers,
+                            std::string_view last) {
   const auto include = [](std::string_view name) {
     return "#include \"" + std::string(name) + "\"\n";
   };
-  const std::string top =
-      include(header) + include(handlers) + include("rk_program_dispatch.h") + include(last);
+  const std::string top = std::string(first) + include(header) + include(handlers) +
+                          include("rk_program_dispatch.h") + include(last);
   std::vector<KernelSource> all(files.begin(), files.end());
   all.push_back({"rk_program.cl", top});
   return flatten(all, "rk_program.cl");
@@ -118,6 +119,7 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   definition->name_ = desc.name;
   definition->state_bytes_ = desc.state_bytes;
   definition->reply_bytes_ = desc.reply_bytes;
+  definition->guard_ = desc.guard;
   RK_TRY(handlers, content_of(desc, desc.source));
   std::string header_name = desc.name + ".rk.h";
   std::string header = "#include \"rk_actor.h\"\n";
@@ -139,15 +141,15 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   files.push_back({header_name, header});
   files.push_back({desc.source.name(), handlers});
   files.push_back({"rk_program_dispatch.h", dispatch});
-  const auto text_with = [&](std::string_view last) {
-    Result<std::string> text = compose(files, header_name, desc.source.name(), last);
+  const auto text_with = [&](std::string_view first, std::string_view last) {
+    Result<std::string> text = compose(files, first, header_name, desc.source.name(), last);
     if (text) return text;
     Error error = std::move(text).error();
     error.detail += "; the program's own header is \"" + header_name + "\"";
     return Result<std::string>(std::move(error));
   };
-  RK_TRY(device, text_with("ring_kernel.cl"));
-  RK_TRY(hosted, text_with("rk_hosted.h"));
+  RK_TRY(device, text_with(desc.guard ? "#define RK_GUARD\n" : "", "ring_kernel.cl"));
+  RK_TRY(hosted, text_with("", "rk_hosted.h"));  // the host's own executor has the guard
   definition->handlers_name_ = desc.source.name();
   definition->handlers_ = std::move(handlers);
   definition->device_text_ = std::move(device);
@@ -174,7 +176,7 @@ rk_program_source Definition::source(std::uint32_t version) const noexcept {
           .hosted_text = built_in_ == RK_PROGRAM_OF_SOURCES ? hosted_text_.c_str() : nullptr,
           .compiled = compiled_,
           .version = version,
-          .reserved = 0};
+          .guard = guard_ ? 1u : 0u};
 }
 
 Result<const Behaviour*> Definition::behaviour(std::string_view name) const {

@@ -75,6 +75,7 @@ class Definition {
   std::string handlers_;
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
+  bool guard_ = false;
 };
 
 }  // namespace ringkernel::program

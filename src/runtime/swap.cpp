@@ -65,12 +65,13 @@ class Migration {
     const std::lock_guard lock(kernel_->mutex_);
     if (!has_begun_ || !lives()) return;
     bridge::KernelRings& rings = kernel_->rings_;
-    kernel_->program_->executor().set_migration(kernel_->kernel_, {.state_offset = region_.offset(),
-                                                                   .state_bytes = bytes_,
-                                                                   .old_offset = rings.state_offset,
-                                                                   .old_bytes = rings.state_bytes});
+    kernel_->program_->executor().set_migration(kernel_->kernel_,
+                                                {.state_offset = KernelState::state_offset(region_),
+                                                 .state_bytes = bytes_,
+                                                 .old_offset = rings.state_offset,
+                                                 .old_bytes = rings.state_bytes});
     kernel_->old_state_ = std::exchange(kernel_->state_, std::move(region_));
-    rings.state_offset = kernel_->state_.offset();
+    rings.state_offset = KernelState::state_offset(kernel_->state_);
     rings.state_bytes = bytes_;
     kernel_->on_device_ = has_migrated_ = true;
     epoch_ = kernel_->channel_->set_state(RK_KERNEL_PAUSED);
