@@ -74,20 +74,6 @@ void Channel::expire(std::uint64_t now_ns) noexcept {
   nudge_if_needed(lowered);
 }
 
-namespace {
-
-/// What a kernel's messages are told that has that fault.
-Error why_unusable(std::uint32_t fault) {
-  if (fault > RK_FAULT_HANDLER_BASE || fault == RK_FAULT_state_mismatch)
-    return {Errc::state_mismatch, "the kernel's state could not be migrated"};
-  if (fault == RK_FAULT_program_overran)
-    return {Errc::program_overran,
-            "with an earlier message; the kernel was stopped then, and can only be terminated"};
-  return {static_cast<Errc>(fault), "the kernel's input ring is unusable"};
-}
-
-}  // namespace
-
 void Channel::check_device() {
   std::optional<Error> reason;
   if (executor_.failed()) {

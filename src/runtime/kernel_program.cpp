@@ -38,11 +38,14 @@ Result<Method> KernelState::method(std::string_view name, const char* request,
 }
 
 Result<void> KernelState::check_state(std::size_t bytes) const {
-  if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
+  const bool rests = status_ == KernelStatus::launched || status_ == KernelStatus::deactivated;
+  if (!rests) RK_TRY_VOID(check_usable());
+  if (!rests)
     return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_) +
                                           ": its state can be read and written while it is "
                                           "launched or deactivated");
-  if (migrating_ || is_unmigrated_) return is_migrating();
+  if (is_unmigrated_) return unmigrated();
+  if (migrating_) return is_migrating();
   if (bytes == rings_.state_bytes) return {};
   return Error(Errc::invalid_argument, "the state of kernel '" + id_ + "' has " +
                                            std::to_string(rings_.state_bytes) + " bytes, not " +
@@ -50,9 +53,22 @@ Result<void> KernelState::check_state(std::size_t bytes) const {
 }
 
 Error KernelState::is_migrating() const {
-  if (!is_unmigrated_) return {Errc::busy, "the state of kernel '" + id_ + "' is being migrated"};
+  return {Errc::busy, "the state of kernel '" + id_ + "' is being migrated"};
+}
+
+Error KernelState::unmigrated() const {
   return {Errc::state_mismatch,
-          "kernel '" + id_ + "' was not migrated in time, and can only be terminated"};
+          "the state of kernel '" + id_ + "' was not migrated in time: it can only be terminated"};
+}
+
+Result<void> KernelState::check_usable() const {
+  if (!has_failed()) return {};
+  bridge::Executor& executor = program_->executor();
+  if (executor.failed()) return executor.failure();
+  if (is_unmigrated_) return unmigrated();
+  Error error = bridge::why_unusable(executor.fault(kernel_));
+  error.detail = "kernel '" + id_ + "': " + error.detail;
+  return error;
 }
 
 void KernelState::adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour) {

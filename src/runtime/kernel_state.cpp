@@ -136,7 +136,8 @@ KernelStatus KernelState::status() const {
 bool KernelState::has_failed() const {
   const bool lives = status_ == KernelStatus::launched || status_ == KernelStatus::active ||
                      status_ == KernelStatus::deactivated;
-  return lives && (program_->executor().failed() || program_->executor().fault(kernel_) != 0);
+  return lives && (is_unmigrated_ || program_->executor().failed() ||
+                   program_->executor().fault(kernel_) != 0);
 }
 
 Error KernelState::terminated_reason() const noexcept {

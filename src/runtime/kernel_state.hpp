@@ -267,7 +267,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Result<void> check_launched() const;
   /// That the device leaves the state alone, and that it has `bytes`; the state lock is held.
   [[nodiscard]] Result<void> check_state(std::size_t bytes) const;
-  [[nodiscard]] Error is_migrating() const;  // state lock held
+  [[nodiscard]] Error is_migrating() const;
+  /// What is said of a kernel whose state is that of another program for good.
+  [[nodiscard]] Error unmigrated() const;
+  /// If it has failed: why. The state lock is held.
+  [[nodiscard]] Result<void> check_usable() const;
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
   /// What its sender is told of a handler that wrote beyond its reply or its state.

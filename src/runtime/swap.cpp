@@ -25,16 +25,24 @@ namespace ringkernel::detail {
 ///     begin: paused --> the program is replaced --> migrate: still paused --> end: as it was
 class Migration {
  public:
-  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes) noexcept
-      : kernel_(std::move(kernel)), region_(std::move(region)), bytes_(bytes) {}
+  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes)
+      : kernel_(std::move(kernel)),
+        region_(std::move(region)),
+        bytes_(bytes),
+        unmigrated_(kernel_->unmigrated()) {}
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
   ~Migration() {
     if (!is_held_) end();
-    const std::lock_guard lock(kernel_->mutex_);
-    if (!has_begun_) return;
-    kernel_->migrating_ = false;
-    kernel_->is_unmigrated_ = true;
+    if (!is_stuck()) return;
+    {
+      const std::lock_guard lock(kernel_->mutex_);
+      kernel_->migrating_ = false;
+      kernel_->is_unmigrated_ = true;
+    }
+    // Nobody would ever handle its messages.
+    kernel_->channel_->close(unmigrated_);
+    kernel_->channel_->fail_all(unmigrated_);
   }
 
   /// Has the device leave the kernel alone. False: the kernel is about to be deactivated or to end;
@@ -88,6 +96,12 @@ class Migration {
     if (was_active_) kernel_->channel_->set_state(RK_KERNEL_RUNNING);
   }
   [[nodiscard]] bool has_migrated() const noexcept { return has_migrated_; }
+  /// Whether it has begun and has not come to its end: at the end of the swap, for good.
+  [[nodiscard]] bool is_stuck() const {
+    const std::lock_guard lock(kernel_->mutex_);
+    return has_begun_ && lives();
+  }
+  [[nodiscard]] const std::string& id() const noexcept { return kernel_->id(); }
   /// The program is replaced: an end needs the migration.
   void hold() noexcept { is_held_ = true; }
   /// Why the kernel cannot be used any more, if it cannot.
@@ -116,6 +130,7 @@ class Migration {
   const std::shared_ptr<KernelState> kernel_;
   Arena::Region region_;  // of the new state, zeroed; the kernel's from `migrate` on
   const std::uint32_t bytes_;
+  const Error unmigrated_;  // made before anything is changed: the end needs no memory
   bool has_begun_ = false;
   bool was_active_ = false;
   bool is_held_ = false;
@@ -154,6 +169,14 @@ Result<void> check(const program::Definition& running, const program::Definition
     text += (text.empty() ? "" : "; ") + obstacle;
   if (text.empty()) return {};
   return Error(Errc::incompatible_program, "program '" + next.name() + "': " + text);
+}
+
+/// Which kernels stay behind; empty: none.
+std::string stuck_text(const std::deque<Migration>& migrations) {
+  std::string ids;
+  for (const Migration& migration : migrations)
+    if (migration.is_stuck()) ids += (ids.empty() ? "'" : ", '") + migration.id() + "'";
+  return ids.empty() ? ids : "; not migrated, and can only be terminated: " + ids;
 }
 
 }  // namespace
@@ -256,7 +279,7 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   if (!result) {
     Error error = std::move(result).error();
     error.detail = "program '" + name + "' has version " + std::to_string(version) +
-                   " from its next slice on, but " + error.detail;
+                   " from its next slice on, but " + error.detail + stuck_text(migrations);
     return error;
   }
   return SwapInfo{.version = version,
@@ -273,9 +296,7 @@ Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& p
   for (Migration& migration : migrations)
     if (migration.is_obeyed()) migration.end();
   if (program.executor().failed()) return program.executor().failure();
-  if (!all)
-    return Error(Errc::execution_timeout,
-                 "the device has not migrated all states; these kernels can only be terminated");
+  if (!all) return Error(Errc::execution_timeout, "the device has not migrated all states");
   for (const Migration& migration : migrations) RK_TRY_VOID(migration.outcome());
   return {};
 }

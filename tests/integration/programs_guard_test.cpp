@@ -121,6 +121,11 @@ TEST_P(Guard, StopsOneKernelOnlyAndItCanBeLaunchedAgain) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error(), Errc::program_overran);
   EXPECT_THAT(again.error().text(), HasSubstr("with an earlier message; the kernel was stopped"));
+  for (const auto& changed : {kernel.deactivate(), kernel.activate()}) {
+    ASSERT_FALSE(changed);
+    EXPECT_EQ(changed.error(), Errc::program_overran) << changed.error().text();
+    EXPECT_THAT(changed.error().text(), HasSubstr("kernel 'a'"));
+  }
   ASSERT_TRUE(kernel.terminate());
   Kernel relaunched = active(runtime, "a", {.program = "overruns"});
   EXPECT_TRUE(call(relaunched, {1, 1}));
