@@ -260,7 +260,7 @@ RK_INLINE rk_u32 rk_visit(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
     if (state == RK_KERNEL_ABSENT) {
       rk_store_relaxed_u32(&device->fault, RK_FAULT_NONE);
       rk_store_relaxed_u32(&device->backpressured, 0);
-    } else if (epoch == host->migration_epoch) {
+    } else if (epoch == host->migration_epoch && host->old_state_bytes != 0) {
       const rk_u32 fault = rk_slice_migrate(slice, kernel);
       if (fault != RK_FAULT_NONE) rk_fail_kernel(slice, kernel, fault);
     }

@@ -127,7 +127,7 @@ struct SwapInfo {
   std::uint32_t version = 0;  ///< of the program now; its replies say so
   /// How long at most messages waited for it. The build is no part of that.
   std::chrono::nanoseconds pause{0};
-  std::size_t migrated = 0;  ///< kernels whose states were made anew
+  std::size_t migrated = 0;  ///< kernels whose states were made anew, or are new
 };
 
 }  // namespace ringkernel

@@ -140,7 +140,7 @@ typedef struct ringkernel_program {
 /// How a program took another one's place.
 typedef struct ringkernel_swap {
   uint32_t version;  /* of the program now: 1 more for each swap */
-  uint32_t migrated; /* kernels whose states were made anew */
+  uint32_t migrated; /* kernels whose states were made anew, or are new */
   uint64_t pause_ns; /* how long no message was handled at most */
 } ringkernel_swap;
 

@@ -19,16 +19,18 @@
 
 namespace ringkernel::detail {
 
-/// The state of one kernel, made anew by its program's RK_MIGRATE. Until the end nothing but a
-/// termination changes the kernel; one that has ended or failed is left alone.
+/// The state of one kernel, made anew by its program's RK_MIGRATE, or begun anew. Until the end
+/// nothing but a termination changes the kernel; one that has ended or failed is left alone.
 ///
 ///     begin: paused --> the program is replaced --> migrate: still paused --> end: as it was
 class Migration {
  public:
-  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes)
+  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes,
+            program::StateChange change)
       : kernel_(std::move(kernel)),
         region_(std::move(region)),
         bytes_(bytes),
+        is_fresh_(change == program::StateChange::fresh),
         unmigrated_(kernel_->unmigrated()) {}
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
@@ -66,7 +68,8 @@ class Migration {
     executor.go_on(kernel_->kernel_);
     return executor.failed() || executor.obeys(kernel_->kernel_, *epoch_);
   }
-  /// With the new program: has the device migrate the state. The kernel stays paused: a device may
+  /// With the new program: has the device migrate the state, or see the new one. The kernel stays
+  /// paused: a device may
   /// see the run state before the epoch that it comes with, and would handle messages on a state
   /// that it has not made yet.
   void migrate() {
@@ -77,7 +80,7 @@ class Migration {
                                                 {.state_offset = KernelState::state_offset(region_),
                                                  .state_bytes = bytes_,
                                                  .old_offset = rings.state_offset,
-                                                 .old_bytes = rings.state_bytes});
+                                                 .old_bytes = is_fresh_ ? 0 : rings.state_bytes});
     kernel_->old_state_ = std::exchange(kernel_->state_, std::move(region_));
     rings.state_offset = KernelState::state_offset(kernel_->state_);
     rings.state_bytes = bytes_;
@@ -130,6 +133,7 @@ class Migration {
   const std::shared_ptr<KernelState> kernel_;
   Arena::Region region_;  // of the new state, zeroed; the kernel's from `migrate` on
   const std::uint32_t bytes_;
+  const bool is_fresh_;     // the device has nothing to make it of
   const Error unmigrated_;  // made before anything is changed: the end needs no memory
   bool has_begun_ = false;
   bool was_active_ = false;
@@ -252,9 +256,11 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
         behaviour != nullptr ? next->schema()->find_behaviour(behaviour->full_name) : nullptr;
     successors.push_back(successor);
     kernel->count_methods(successor);
-    if (successor == nullptr || !program::must_migrate(*behaviour, *successor)) continue;
-    RK_TRY(region, kernel->open_state(successor->state->bytes));
-    migrations.emplace_back(kernel, std::move(region), successor->state->bytes);
+    const program::StateChange change =
+        program::state_change(*running.definition, behaviour, *next, successor);
+    if (change == program::StateChange::none) continue;
+    RK_TRY(region, kernel->open_state(next->state_bytes(successor)));
+    migrations.emplace_back(kernel, std::move(region), next->state_bytes(successor), change);
   }
 
   const std::uint64_t timeout_ns = bounded_ns(options_.termination_timeout);

@@ -145,7 +145,7 @@ typedef struct rk_kernel_host_line {
   rk_u32 state_bytes;     /* 0: it has none */
   rk_u32 behaviour;       /* which kind of actor of its program it is; 0: there is one kind */
   rk_u64 old_state;       /* arena offset of the state that is to be migrated; a multiple of 64 */
-  rk_u32 old_state_bytes;
+  rk_u32 old_state_bytes; /* 0: the state is new, and the device has nothing to do for it */
   rk_u32 migration_epoch; /* the state_epoch with which the device makes the state out of the old
                              one, before it obeys; 0: none */
   rk_u64 reserved[8];     /* zero */
