@@ -34,6 +34,10 @@ constexpr std::string_view dispatch_of_bytes =
     "  return rk_on_bytes(message, message->state);\n"
     "}\n";
 
+constexpr std::string_view where_to_look =
+    "kernels/rk_*.h are inside the library: docs/PROGRAMS.md says what handlers may use, and "
+    "`rkc header` prints what a schema gives them";
+
 Error unusable(const ProgramDesc& desc, const std::string& why) {
   return {Errc::invalid_argument, "program '" + desc.name.substr(0, name_length_max) + "': " + why};
 }
@@ -161,8 +165,9 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
 
 Result<std::shared_ptr<const Definition>> Definition::successor(ProgramDesc desc) const {
   if (schema_ && desc.schema.source().is_empty()) desc.schema = schema_given_;
-  if (!schema_ && desc.state_bytes == 0) desc.state_bytes = state_bytes_;
-  if (!schema_ && desc.reply_bytes == 0) desc.reply_bytes = reply_bytes_;
+  const bool takes_bytes = desc.schema.source().is_empty();
+  if (takes_bytes && desc.state_bytes == 0) desc.state_bytes = state_bytes_;
+  if (takes_bytes && desc.reply_bytes == 0) desc.reply_bytes = reply_bytes_;
   return of(desc);
 }
 
@@ -217,6 +222,9 @@ Result<void> Definition::check_handlers() const {
 Error Definition::explained(Error error) const {
   if (!(error == Errc::build_failed)) return error;
   error.detail = with_lines_of(device_text_, error.detail);
+  // Files of ours that a compiler names: who uses the library does not have them.
+  if (error.detail.find("kernels/rk_") != std::string::npos)
+    error.detail.append(error.detail.ends_with('\n') ? "" : "\n").append(where_to_look);
   if (schema_) error.detail.insert(0, handler_mistakes());
   return error;
 }

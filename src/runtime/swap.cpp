@@ -197,7 +197,7 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
   return swap(name, [&](const Current& running) -> Result<DefinitionPointer> {
     if (running.before != nullptr) return running.before;
     return Error(Errc::invalid_state,
-                 "program '" + std::string(name) + "' was not swapped: there is no way back");
+                 "program '" + std::string(name) + "' was never swapped: there is no way back");
   });
 }
 

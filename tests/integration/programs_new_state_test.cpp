@@ -148,6 +148,19 @@ TEST_P(NewState, WithoutASchemaItIsTheSame) {
   EXPECT_EQ(count(), 9);
 }
 
+TEST_P(NewState, ASchemaIsNotGivenToAProgramOfBytes) {
+  auto runtime = open();
+  ASSERT_TRUE(
+      runtime.add_program({.name = "meter",
+                           .source = Source::text("bytes.rk.cl", "RK_ON_BYTES { return RK_OK; }\n"),
+                           .state_bytes = 8,
+                           .reply_bytes = 8}));
+  const auto swapped = runtime.swap_program(meter(true));
+  ASSERT_FALSE(swapped);
+  EXPECT_EQ(swapped.error(), Errc::incompatible_program);
+  EXPECT_THAT(swapped.error().text(), HasSubstr("it has a schema, and before it had none"));
+}
+
 /// Each message that the new program answers is in the new state, and no other.
 TEST_P(NewState, UnderLoadNothingIsLost) {
   const Add one(1);
