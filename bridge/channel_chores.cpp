@@ -79,9 +79,9 @@ void Channel::check_device() {
   if (executor_.failed()) {
     reason = executor_.failure();
   } else if (const std::uint32_t fault = executor_.fault(kernel_); fault != 0) {
-    const bool is_states = fault > RK_FAULT_HANDLER_BASE || fault == RK_FAULT_state_mismatch;
-    reason = is_states ? Error(Errc::state_mismatch, "the kernel's state could not be migrated")
-                       : Error(static_cast<Errc>(fault), "the kernel's input ring is unusable");
+    // The message that overran is told first: its reply is on its way.
+    if (fault == RK_FAULT_program_overran && !has_overrun_) return;
+    reason = why_unusable(fault);
   } else if (broken_.load(std::memory_order_relaxed)) {
     reason = Error(Errc::bad_record, "the kernel's output ring is unusable");
   }

@@ -95,6 +95,8 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexce
   bool asleep = false;
   holds_.answered(header.correlation_id);
   methods_.count(header.selector, header.fault != 0);
+  if (header.fault == RK_FAULT_program_overran) [[unlikely]]
+    has_overrun_ = true;
   Slot* const slot =
       header.kind == RK_RECORD_REPLY ? pending_.claim(header.correlation_id, &asleep) : nullptr;
   if (slot == nullptr) {

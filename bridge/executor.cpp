@@ -9,6 +9,7 @@
 #include "foundation/align.hpp"
 #include "foundation/assert.hpp"
 #include "foundation/memory_error.hpp"
+#include "ringkernel/protocol/fault.h"
 #include "ringkernel/protocol/version.h"
 
 namespace ringkernel::bridge {
@@ -274,6 +275,15 @@ bool Executor::left_work(std::uint32_t kernel) const noexcept {
   if (!parked(kernel)) return false;
   // relaxed: written before parked_slice, which parked() acquired
   return atomic(device_line(kernel).end_reason).load(std::memory_order_relaxed) == RK_SLICE_BUDGET;
+}
+
+Error why_unusable(std::uint32_t fault) {
+  if (fault > RK_FAULT_HANDLER_BASE || fault == RK_FAULT_state_mismatch)
+    return {Errc::state_mismatch, "the kernel's state could not be migrated"};
+  if (fault == RK_FAULT_program_overran)
+    return {Errc::program_overran,
+            "with an earlier message; the kernel was stopped then, and can only be terminated"};
+  return {static_cast<Errc>(fault), "the kernel's input ring is unusable"};
 }
 
 std::uint32_t Executor::fault(std::uint32_t kernel) const noexcept {

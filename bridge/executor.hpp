@@ -45,6 +45,9 @@ struct KernelRings {
   std::uint32_t behaviour = 0;
 };
 
+/// What the messages of a kernel are told that such a fault made unusable (RK_FAULT_*).
+[[nodiscard]] Error why_unusable(std::uint32_t fault);
+
 class Executor {
  public:
   /// Bytes of the region; it must be 128-byte aligned and zeroed.
@@ -138,7 +141,7 @@ class Executor {
   template <class Visit>
   std::size_t poll_outputs(Visit&& visit);
 
-  /// RK_FAULT_* that made the kernel unusable, or 0.
+  /// RK_FAULT_* that made the kernel unusable, or 0. `why_unusable` says what it means.
   [[nodiscard]] std::uint32_t fault(std::uint32_t kernel) const noexcept;
   [[nodiscard]] bool backpressured(std::uint32_t kernel) const noexcept;
   [[nodiscard]] rk_telemetry_block telemetry(std::uint32_t kernel) const noexcept;

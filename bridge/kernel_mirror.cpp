@@ -7,6 +7,7 @@
 #include "bridge/atomic.hpp"
 #include "bridge/fence.hpp"
 #include "ringkernel/error.hpp"
+#include "ringkernel/protocol/fault.h"
 
 namespace ringkernel::bridge {
 namespace {
@@ -207,11 +208,18 @@ void KernelMirror::absorb_replies(News& news) {
       break;
     }
     if (header.length > end - position) break;  // the rest comes with the next batch
-    if (header.kind != RK_RECORD_PADDING) count_reply();
+    if (header.kind != RK_RECORD_PADDING) {
+      count_reply();
+      if (header.fault == RK_FAULT_program_overran) fault_ = header.fault;
+    }
     position += header.length;
   }
   if (position == fetched_) return;
   fetched_ = position;
+  // release: as on the device, it is there before the reply that says so; pairs with
+  // Executor::fault
+  if (fault_ == RK_FAULT_program_overran)
+    atomic(device_.fault).store(fault_, std::memory_order_release);
   // release: the records; pairs with the acquire in Consumer::empty
   atomic(output_.lines->producer.position).store(position, std::memory_order_release);
   give_back_requests();
@@ -238,7 +246,8 @@ void KernelMirror::give_back_requests() {
 }
 
 void KernelMirror::absorb_line(News& news) {
-  if (line_read_->fault != 0 && fault_ == 0) {
+  // An overrun is told by its reply, without which nobody could say whose it was.
+  if (line_read_->fault != 0 && line_read_->fault != RK_FAULT_program_overran && fault_ == 0) {
     fault_ = line_read_->fault;
     atomic(device_.fault).store(fault_, std::memory_order_release);  // pairs with Executor::fault
     news.any = news.ring_host = true;

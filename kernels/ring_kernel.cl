@@ -4,7 +4,7 @@
 /// A program (kernels/programs/) defines `rk_handle` and includes this file, which turns it into
 /// the kernel `rk_executor`. One run of it is a slice. In it each work-group by itself polls the
 /// doorbells, drains what was rung, and parks when told to, when idle, or when its budget is used
-/// up.
+/// up. Built with RK_GUARD, it stops kernels whose handlers write beyond their reply or state.
 ///
 /// Threading: the slices of one executor run one after the other. Work-groups of one slice share
 /// nothing that they write: every struct, and every word of an output doorbell line, belongs to
@@ -21,6 +21,9 @@
 #include "rk_message.h"
 #include "rk_ring.h"
 #include "rk_slice.h"
+#if defined(RK_GUARD)
+#include "rk_guard.h"
+#endif
 
 /// How often the heartbeat is stored: every 1024 polls (a power of two).
 #define RK_HEARTBEAT_POLLS 1024u
@@ -83,6 +86,24 @@ RK_INLINE void rk_fail_kernel(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 fa
   rk_ring_host(slice, kernel);
 }
 
+#if defined(RK_GUARD)
+/// `rk_slice_handle` between two looks at what lies around reply and state. An overrun fails the
+/// kernel, before anybody sees the reply that says so. The record gets the length that is
+/// published: what was claimed behind it for the guard is not.
+RK_INLINE rk_u32 rk_slice_handle_guarded(RK_LOCAL rk_slice* slice, rk_u32 kernel,
+                                         rk_message* message, RK_GLOBAL rk_record_header* reply) {
+  const rk_u32 room = message->reply_bytes;
+  const rk_guard guard = rk_guard_set(message, reply);
+  const rk_u32 fault = rk_slice_handle(slice, message);
+  const rk_u32 overrun = rk_guard_overrun(&guard);
+  reply->length = (rk_u32)rk_record_bytes(room);
+  if (overrun == 0) return fault;
+  message->fault_detail = overrun;
+  rk_fail_kernel(slice, kernel, RK_FAULT_program_overran);
+  return RK_FAULT_program_overran;
+}
+#endif
+
 /// Answers one request whose reply space is claimed: prefix, handler, header, counters, publish,
 /// ring. Who has a reply finds it counted: the counters are stored before it is published.
 RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* output,
@@ -109,7 +130,11 @@ RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* out
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {
     rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
+#if defined(RK_GUARD)
+    fault = rk_slice_handle_guarded(slice, kernel, &message, reply);
+#else
     fault = rk_slice_handle(slice, &message);
+#endif
   }
   const rk_u32 length = reply->length;
   reply->kind = RK_RECORD_REPLY;
@@ -152,7 +177,12 @@ RK_INLINE rk_u32 rk_check_request(RK_GLOBAL const rk_record_header* request, rk_
 RK_INLINE RK_GLOBAL rk_record_header* rk_claim_or_wait(RK_LOCAL rk_slice* slice, rk_u32 kernel,
                                                        rk_output* output, rk_u32 reply_bytes) {
   RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
-  RK_GLOBAL rk_record_header* reply = rk_output_claim(output, reply_bytes);
+  RK_GLOBAL rk_record_header* reply = 0;
+#if defined(RK_GUARD)
+  // Room for a guard behind it, if there is some: a guard waits for nothing.
+  reply = rk_output_claim(output, (rk_u64)reply_bytes + RK_GUARD_BYTES);
+#endif
+  if (reply == 0) reply = rk_output_claim(output, reply_bytes);
   if (reply == 0) {
     RK_GLOBAL rk_telemetry_block* counters = &slice->telemetry[kernel];
     rk_store_relaxed_u64(&counters->backpressure_count, counters->backpressure_count + 1);
@@ -203,6 +233,9 @@ RK_INLINE rk_u32 rk_drain(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 state_
     if (device->last_record_bytes != length) device->last_record_bytes = length;
     rk_input_pop(&input, length);
     ++taken;
+#if defined(RK_GUARD)
+    if (device->fault != RK_FAULT_NONE) break;
+#endif
   }
   if (taken != 0) rk_input_release(&input);
   // Who waits for space is rung when there is some: more input is no reason to come back.
@@ -227,7 +260,7 @@ RK_INLINE rk_u32 rk_visit(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
     if (state == RK_KERNEL_ABSENT) {
       rk_store_relaxed_u32(&device->fault, RK_FAULT_NONE);
       rk_store_relaxed_u32(&device->backpressured, 0);
-    } else if (epoch == host->migration_epoch) {
+    } else if (epoch == host->migration_epoch && host->old_state_bytes != 0) {
       const rk_u32 fault = rk_slice_migrate(slice, kernel);
       if (fault != RK_FAULT_NONE) rk_fail_kernel(slice, kernel, fault);
     }

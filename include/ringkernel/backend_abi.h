@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 7u
+#define RK_BACKEND_ABI_VERSION 8u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -113,8 +113,9 @@ typedef struct rk_program_source {
   const char* hosted_text; /* C++20, one translation unit, which exports rk_program_query
                               (kernels/rk_hosted.h); NULL: ours */
   const rk_compiled_program* compiled; /* builds of hosted_text; NULL: none */
-  uint32_t version;  /* what its slices write into replies: 1, and 1 more for each replacement */
-  uint32_t reserved; /* 0 */
+  uint32_t version; /* what its slices write into replies: 1, and 1 more for each replacement */
+  uint32_t guard;   /* 1: its executor stops kernels whose handlers write beyond their reply or
+                       state; `device_text` says so itself (RK_GUARD). 0 for ours */
 } rk_program_source;
 
 #define RK_COPY_TO_DEVICE 1u

@@ -18,6 +18,15 @@
 #include <utility>
 #include <vector>
 
+/// Whether programs are guarded that do not say so themselves (ProgramDesc::guard).
+#if !defined(RK_GUARD_BY_DEFAULT)
+#if defined(NDEBUG)
+#define RK_GUARD_BY_DEFAULT false
+#else
+#define RK_GUARD_BY_DEFAULT true
+#endif
+#endif
+
 struct rk_compiled_program;
 
 namespace ringkernel {
@@ -82,6 +91,10 @@ struct ProgramDesc {
   /// (ringkernel/backend_abi.h). Not used where they are builds of other texts than these, as after
   /// `source` was changed.
   const rk_compiled_program* compiled = nullptr;
+  /// Whether what lies around reply and state is looked at behind each message. A handler that
+  /// wrote there gets no reply sent: its message is program_overran, and its kernel has failed.
+  /// Costs some hundred bytes of writing and reading for each message; where it is false, nothing.
+  bool guard = RK_GUARD_BY_DEFAULT;
 };
 
 /// A method as the schema has it. `id` is what a message carries.
@@ -122,7 +135,7 @@ struct SwapInfo {
   std::uint32_t version = 0;  ///< of the program now; its replies say so
   /// How long at most messages waited for it. The build is no part of that.
   std::chrono::nanoseconds pause{0};
-  std::size_t migrated = 0;  ///< kernels whose states were made anew
+  std::size_t migrated = 0;  ///< kernels whose states were made anew, or are new
 };
 
 }  // namespace ringkernel

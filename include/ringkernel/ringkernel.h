@@ -136,12 +136,14 @@ typedef struct ringkernel_program {
   const char* const* header_names; /* of files that the source may include, without folders */
   const char* const* headers;      /* their texts; null, or a null text: the file of that name */
   uint64_t header_count;
+  uint32_t guard; /* not 0: a handler that writes beyond its reply or its state is
+                     program_overran, and its kernel has failed */
 } ringkernel_program;
 
 /// How a program took another one's place.
 typedef struct ringkernel_swap {
   uint32_t version;  /* of the program now: 1 more for each swap */
-  uint32_t migrated; /* kernels whose states were made anew */
+  uint32_t migrated; /* kernels whose states were made anew, or are new */
   uint64_t pause_ns; /* how long no message was handled at most */
 } ringkernel_swap;
 

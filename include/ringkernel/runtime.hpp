@@ -64,8 +64,9 @@ class RingKernelRuntime {
   /// Puts another build in the place of one of your own programs while its kernels go on: builds it
   /// beside the one that runs, checks that it knows the behaviours and methods in use, and has the
   /// device run it. Messages and states stay; a state whose version differs is made anew by
-  /// `RK_MIGRATE`. Where `program` has no schema, or no sizes, they stay as they are. From the
-  /// return on every message is handled by the new build, and until then by either one
+  /// `RK_MIGRATE`, and one where there was none begins as zeros. Where `program` has no schema, or
+  /// no sizes, they stay as they are. From the return on every message is handled by the new build,
+  /// and until then by either one
   /// (`Reply::version`). Blocks for the build; launches of the program wait for the last part.
   /// Errors, with nothing changed: program_not_found, unsupported (a program of the library),
   /// incompatible_program with what differs, build_failed, E6002, E6004, busy (another swap, or the

@@ -34,6 +34,7 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
   }
   program.state_bytes = raw.state_bytes;
   program.reply_bytes = raw.reply_bytes;
+  program.guard = raw.guard != 0;
   return program;
 }
 

@@ -34,6 +34,10 @@ constexpr std::string_view dispatch_of_bytes =
     "  return rk_on_bytes(message, message->state);\n"
     "}\n";
 
+constexpr std::string_view where_to_look =
+    "kernels/rk_*.h are inside the library: docs/PROGRAMS.md says what handlers may use, and "
+    "`rkc header` prints what a schema gives them";
+
 Error unusable(const ProgramDesc& desc, const std::string& why) {
   return {Errc::invalid_argument, "program '" + desc.name.substr(0, name_length_max) + "': " + why};
 }
@@ -59,14 +63,15 @@ Result<std::string> content_of(const ProgramDesc& desc, const Source& source) {
 }
 
 /// A text that a compiler takes by itself: the generated header, the handlers, how messages reach
-/// them, and `last`, which makes a program of them.
-Result<std::string> compose(std::span<const KernelSource> files, std::string_view header,
-                            std::string_view handlers, std::string_view last) {
+/// them, and `last`, which makes a program of them; `first` stands before all.
+Result<std::string> compose(std::span<const KernelSource> files, std::string_view first,
+                            std::string_view header, std::string_view handlers,
+                            std::string_view last) {
   const auto include = [](std::string_view name) {
     return "#include \"" + std::string(name) + "\"\n";
   };
-  const std::string top =
-      include(header) + include(handlers) + include("rk_program_dispatch.h") + include(last);
+  const std::string top = std::string(first) + include(header) + include(handlers) +
+                          include("rk_program_dispatch.h") + include(last);
   std::vector<KernelSource> all(files.begin(), files.end());
   all.push_back({"rk_program.cl", top});
   return flatten(all, "rk_program.cl");
@@ -134,6 +139,7 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   definition->name_ = desc.name;
   definition->state_bytes_ = desc.state_bytes;
   definition->reply_bytes_ = desc.reply_bytes;
+  definition->guard_ = desc.guard;
   std::string header_name = desc.name + ".rk.h";
   std::string header = "#include \"rk_actor.h\"\n";
   std::string dispatch(dispatch_of_bytes);
@@ -162,16 +168,16 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
                                 "of the library's; call it something else");
     files.push_back({file.name, file.text});
   }
-  const auto text_with = [&](std::string_view last) {
-    Result<std::string> text = compose(files, header_name, desc.source.name(), last);
+  const auto text_with = [&](std::string_view first, std::string_view last) {
+    Result<std::string> text = compose(files, first, header_name, desc.source.name(), last);
     if (text) return text;
     Error error = std::move(text).error();
     error.detail += "; the program's own header is \"" + header_name +
                     "\", and other files go into ProgramDesc::headers";
     return Result<std::string>(std::move(error));
   };
-  RK_TRY(device, text_with("ring_kernel.cl"));
-  RK_TRY(hosted, text_with("rk_hosted.h"));
+  RK_TRY(device, text_with(desc.guard ? "#define RK_GUARD\n" : "", "ring_kernel.cl"));
+  RK_TRY(hosted, text_with("", "rk_hosted.h"));  // the host's own executor has the guard
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
   if (desc.compiled != nullptr && desc.compiled->text_hash == definition->text_hash())
@@ -184,8 +190,9 @@ Result<std::shared_ptr<const Definition>> Definition::successor(ProgramDesc desc
     for (std::size_t i = 1; i < handlers_.size(); ++i)
       desc.headers.push_back(Source::text(handlers_[i].name, handlers_[i].text));
   if (schema_ && desc.schema.source().is_empty()) desc.schema = schema_given_;
-  if (!schema_ && desc.state_bytes == 0) desc.state_bytes = state_bytes_;
-  if (!schema_ && desc.reply_bytes == 0) desc.reply_bytes = reply_bytes_;
+  const bool takes_bytes = desc.schema.source().is_empty();
+  if (takes_bytes && desc.state_bytes == 0) desc.state_bytes = state_bytes_;
+  if (takes_bytes && desc.reply_bytes == 0) desc.reply_bytes = reply_bytes_;
   return of(desc);
 }
 
@@ -199,7 +206,7 @@ rk_program_source Definition::source(std::uint32_t version) const noexcept {
           .hosted_text = built_in_ == RK_PROGRAM_OF_SOURCES ? hosted_text_.c_str() : nullptr,
           .compiled = compiled_,
           .version = version,
-          .reserved = 0};
+          .guard = guard_ ? 1u : 0u};
 }
 
 Result<const Behaviour*> Definition::behaviour(std::string_view name) const {
@@ -247,6 +254,9 @@ Result<void> Definition::check_handlers() const {
 Error Definition::explained(Error error) const {
   if (!(error == Errc::build_failed)) return error;
   error.detail = with_lines_of(device_text_, error.detail);
+  // Files of ours that a compiler names: who uses the library does not have them.
+  if (error.detail.find("kernels/rk_") != std::string::npos)
+    error.detail.append(error.detail.ends_with('\n') ? "" : "\n").append(where_to_look);
   if (schema_) error.detail.insert(0, handler_mistakes());
   return error;
 }

@@ -77,6 +77,7 @@ class Definition {
   std::vector<HandlerText> handlers_;  // the source, and behind it its headers
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;
+  bool guard_ = false;
 };
 
 }  // namespace ringkernel::program

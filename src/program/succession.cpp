@@ -31,9 +31,10 @@ class Comparison {
   }
 
   void compare_states(const Behaviour& used, const Behaviour& successor) {
-    if (used.state.has_value() != successor.state.has_value())
-      return add(used.full_name + (used.state ? " has no state any more" : " has had no state"));
-    if (!used.state) return;
+    if (!used.state) return;  // a new one begins as zeros
+    // What the new one has added is gone on the way back.
+    if (!successor.state && way_ == Way::back) return;
+    if (!successor.state) return add(used.full_name + " has no state any more");
     const State& was = *used.state;
     const State& is = *successor.state;
     const std::string version = std::to_string(was.version);
@@ -123,13 +124,20 @@ std::vector<std::string> find_obstacles(const Definition& running, const Definit
       obstacles.push_back(std::string(what) + " is " + std::to_string(is) + ", before it was " +
                           std::to_string(was));
   };
-  compare("state_bytes", running.state_bytes(nullptr), next.state_bytes(nullptr));
+  const std::uint32_t state_bytes = running.state_bytes(nullptr);
+  const bool is_rid_of = way == Way::back && next.state_bytes(nullptr) == 0;
+  if (state_bytes != 0 && !is_rid_of)
+    compare("state_bytes", state_bytes, next.state_bytes(nullptr));
   compare("reply_bytes", running.reply_bytes(), next.reply_bytes());
   return obstacles;
 }
 
-bool must_migrate(const Behaviour& running, const Behaviour& next) {
-  return running.state && next.state && running.state->version != next.state->version;
+StateChange state_change(const Definition& running, const Behaviour* was, const Definition& next,
+                         const Behaviour* is) {
+  if ((running.state_bytes(was) == 0) != (next.state_bytes(is) == 0)) return StateChange::fresh;
+  const bool has_versions = was != nullptr && is != nullptr && was->state && is->state;
+  if (has_versions && was->state->version != is->state->version) return StateChange::migration;
+  return StateChange::none;
 }
 
 }  // namespace ringkernel::program

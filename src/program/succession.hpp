@@ -20,7 +20,11 @@ enum class Way : std::uint8_t { on, back };
 std::vector<std::string> find_obstacles(const Definition& running, const Definition& next,
                                         const std::vector<const Behaviour*>& used, Way way);
 
-/// Whether kernels of the first have to make their states anew to be kernels of the second.
-[[nodiscard]] bool must_migrate(const Behaviour& running, const Behaviour& next);
+/// What becomes of a kernel's state: it stays; the device makes it anew of the old one; or there
+/// was none, or will be none, so that a new one begins as zeros.
+enum class StateChange : std::uint8_t { none, migration, fresh };
+/// `was` and `is`: the kernel's behaviour in either one; nullptr: it has no schema.
+[[nodiscard]] StateChange state_change(const Definition& running, const Behaviour* was,
+                                       const Definition& next, const Behaviour* is);
 
 }  // namespace ringkernel::program

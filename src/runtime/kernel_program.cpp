@@ -2,13 +2,15 @@
 #include <cstring>
 #include <utility>
 
+#include "ringkernel/protocol/control_block.h"
+#include "ringkernel/protocol/fault.h"
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel::detail {
 
 Result<Arena::Region> KernelState::open_state(std::uint32_t bytes) const {
   if (bytes == 0) return Arena::Region();
-  RK_TRY(region, runtime_->arena().take(bytes));
+  RK_TRY(region, runtime_->arena().take(state_margin_bytes + bytes + RK_GUARD_BYTES));
   std::memset(runtime_->arena().data() + region.offset(), 0, region.bytes());
   RK_TRY_VOID(runtime_->memory().to_device(region.offset(), region.bytes()));
   return region;
@@ -48,11 +50,14 @@ Result<KernelInterface> KernelState::interface() const {
 }
 
 Result<void> KernelState::check_state(std::size_t bytes) const {
-  if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
+  const bool rests = status_ == KernelStatus::launched || status_ == KernelStatus::deactivated;
+  if (!rests) RK_TRY_VOID(check_usable());
+  if (!rests)
     return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_) +
                                           ": its state can be read and written while it is "
                                           "launched or deactivated");
-  if (migrating_ || is_unmigrated_) return is_migrating();
+  if (is_unmigrated_) return unmigrated();
+  if (migrating_) return is_migrating();
   if (bytes == rings_.state_bytes) return {};
   return Error(Errc::invalid_argument, "the state of kernel '" + id_ + "' has " +
                                            std::to_string(rings_.state_bytes) + " bytes, not " +
@@ -60,9 +65,22 @@ Result<void> KernelState::check_state(std::size_t bytes) const {
 }
 
 Error KernelState::is_migrating() const {
-  if (!is_unmigrated_) return {Errc::busy, "the state of kernel '" + id_ + "' is being migrated"};
+  return {Errc::busy, "the state of kernel '" + id_ + "' is being migrated"};
+}
+
+Error KernelState::unmigrated() const {
   return {Errc::state_mismatch,
-          "kernel '" + id_ + "' was not migrated in time, and can only be terminated"};
+          "the state of kernel '" + id_ + "' was not migrated in time: it can only be terminated"};
+}
+
+Result<void> KernelState::check_usable() const {
+  if (!has_failed()) return {};
+  bridge::Executor& executor = program_->executor();
+  if (executor.failed()) return executor.failure();
+  if (is_unmigrated_) return unmigrated();
+  Error error = bridge::why_unusable(executor.fault(kernel_));
+  error.detail = "kernel '" + id_ + "': " + error.detail;
+  return error;
 }
 
 void KernelState::adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour) {
@@ -87,8 +105,8 @@ Result<void> KernelState::read_state(std::span<std::byte> bytes) const {
   const std::lock_guard lock(mutex_);  // it cannot become active meanwhile
   if (Result<void> checked = check_state(bytes.size()); !checked)
     return noted(std::move(checked).error());
-  RK_TRY_VOID(runtime_->memory().to_host(state_.offset(), bytes.size()));
-  std::memcpy(bytes.data(), runtime_->arena().data() + state_.offset(), bytes.size());
+  RK_TRY_VOID(runtime_->memory().to_host(rings_.state_offset, bytes.size()));
+  std::memcpy(bytes.data(), runtime_->arena().data() + rings_.state_offset, bytes.size());
   return {};
 }
 
@@ -96,8 +114,8 @@ Result<void> KernelState::write_state(Bytes bytes) {
   const std::lock_guard lock(mutex_);
   if (Result<void> checked = check_state(bytes.size()); !checked)
     return noted(std::move(checked).error());
-  std::memcpy(runtime_->arena().data() + state_.offset(), bytes.data(), bytes.size());
-  return runtime_->memory().to_device(state_.offset(), bytes.size());
+  std::memcpy(runtime_->arena().data() + rings_.state_offset, bytes.data(), bytes.size());
+  return runtime_->memory().to_device(rings_.state_offset, bytes.size());
 }
 
 Error KernelState::has_no_methods() const {
@@ -106,16 +124,31 @@ Error KernelState::has_no_methods() const {
 }
 
 Error KernelState::fault_of_handler(const bridge::Outcome& outcome) const {
+  Error error(Errc::handler_fault, handler_of(outcome) + ": code " +
+                                       std::to_string(outcome.fault_code) + ", detail " +
+                                       std::to_string(outcome.fault_detail));
+  error.fault_code = outcome.fault_code;
+  error.fault_detail = outcome.fault_detail;
+  return error;
+}
+
+Error KernelState::overrun_of_handler(const bridge::Outcome& outcome) const {
+  const bool reply = (outcome.fault_detail & RK_OVERRAN_REPLY) != 0;
+  const bool state = (outcome.fault_detail & RK_OVERRAN_STATE) != 0;
+  return {Errc::program_overran, handler_of(outcome) + ": beyond its " +
+                                     (reply && state ? "reply and its state"
+                                      : reply        ? "reply"
+                                                     : "state") +
+                                     "; the kernel was stopped, and can only be terminated"};
+}
+
+std::string KernelState::handler_of(const bridge::Outcome& outcome) const {
   std::string text = "kernel '" + id_ + "'";
   const std::lock_guard lock(mutex_);
   if (behaviour_ != nullptr)
     for (const program::Method& method : behaviour_->methods)
       if (method.id == outcome.selector) text += ", " + method.full_name;
-  Error error(Errc::handler_fault, text + ": code " + std::to_string(outcome.fault_code) +
-                                       ", detail " + std::to_string(outcome.fault_detail));
-  error.fault_code = outcome.fault_code;
-  error.fault_detail = outcome.fault_detail;
-  return error;
+  return text;
 }
 
 }  // namespace ringkernel::detail

@@ -75,7 +75,7 @@ Result<void> KernelState::open(Program& program) {
   RK_TRY(behaviour, definition->behaviour(options_.behaviour));
   RK_TRY(state, open_state(definition->state_bytes(behaviour)));
   if (behaviour != nullptr) rings_.behaviour = behaviour->id;
-  rings_.state_offset = state.bytes() != 0 ? state.offset() : 0;
+  rings_.state_offset = state_offset(state);
   rings_.state_bytes = definition->state_bytes(behaviour);
   ending_ = make_ending();
   RK_TRY(kernel, program.executor().attach(rings_));
@@ -136,7 +136,8 @@ KernelStatus KernelState::status() const {
 bool KernelState::has_failed() const {
   const bool lives = status_ == KernelStatus::launched || status_ == KernelStatus::active ||
                      status_ == KernelStatus::deactivated;
-  return lives && (program_->executor().failed() || program_->executor().fault(kernel_) != 0);
+  return lives && (is_unmigrated_ || program_->executor().failed() ||
+                   program_->executor().fault(kernel_) != 0);
 }
 
 Error KernelState::terminated_reason() const noexcept {
@@ -274,6 +275,8 @@ Error KernelState::to_error(bridge::Outcome&& outcome, const Request* request) c
   Error error(outcome.error, std::move(outcome.detail));
   if (outcome.fault_code != 0)
     error = fault_of_handler(outcome);
+  else if (outcome.error == Errc::program_overran && outcome.fault_detail != 0)
+    error = overrun_of_handler(outcome);
   else if (outcome.fault_detail != 0)
     error =
         codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail, request);

@@ -84,8 +84,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   /// created -> launched: rings, a place in the executor, a channel.
   Result<void> open(Program& program);
-  /// Takes and zeroes a state; nothing of no bytes.
+  /// Takes and zeroes a state and what a guard needs on either side of it; nothing of no bytes.
   [[nodiscard]] Result<Arena::Region> open_state(std::uint32_t bytes) const;
+  /// Where the state lies that such a region is for; 0: it has none.
+  [[nodiscard]] static std::uint64_t state_offset(const Arena::Region& region) noexcept {
+    return region.bytes() != 0 ? region.offset() + state_margin_bytes : 0;
+  }
   /// The program's definition was replaced by one that has its behaviour.
   void adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour);
   /// Counts those methods from here on.
@@ -233,6 +237,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
 
  private:
+  /// Before a state: RK_GUARD_BYTES, and the state begins a line of its own.
+  static constexpr std::uint64_t state_margin_bytes = RK_LINE_BYTES;
+  static_assert(state_margin_bytes >= RK_GUARD_BYTES);
+
   friend class Deactivation;
   friend class Termination;
   friend class Migration;
@@ -261,9 +269,17 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Result<void> check_launched() const;
   /// That the device leaves the state alone, and that it has `bytes`; the state lock is held.
   [[nodiscard]] Result<void> check_state(std::size_t bytes) const;
-  [[nodiscard]] Error is_migrating() const;  // state lock held
+  [[nodiscard]] Error is_migrating() const;
+  /// What is said of a kernel whose state is that of another program for good.
+  [[nodiscard]] Error unmigrated() const;
+  /// If it has failed: why. The state lock is held.
+  [[nodiscard]] Result<void> check_usable() const;
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
+  /// What its sender is told of a handler that wrote beyond its reply or its state.
+  [[nodiscard]] Error overrun_of_handler(const bridge::Outcome& outcome) const;
+  /// "kernel 'a', trading.Book.Submit": whose handler had the message.
+  [[nodiscard]] std::string handler_of(const bridge::Outcome& outcome) const;
   /// Lays out what is no op.
   [[nodiscard]] Result<void> prepare_bytes(ContentView content, Prepared& prepared) const;
   /// The same as `method`, without a note of its error.

@@ -55,10 +55,10 @@ Result<void> KernelState::activate() {
 
 Result<void> KernelState::try_activate() {
   const std::lock_guard lock(mutex_);
+  RK_TRY_VOID(check_usable());
   if (status_ != KernelStatus::launched && status_ != KernelStatus::deactivated)
     return wrong_state("active");
-  if (migrating_ || is_unmigrated_) return is_migrating();
-  if (program_->executor().failed()) return program_->executor().failure();
+  if (migrating_) return is_migrating();
   set_status(KernelStatus::active);
   was_active_.store(true, std::memory_order_relaxed);  // as in check_replies
   on_device_ = true;
@@ -118,9 +118,10 @@ class Deactivation final : public bridge::Watch {
 
 Result<std::unique_ptr<bridge::Watch>> KernelState::start_deactivate(Done done) {
   const std::lock_guard lock(mutex_);
+  if (Result<void> usable = check_usable(); !usable) return noted(std::move(usable).error());
   if (status_ != KernelStatus::active || deactivating_)
     return noted(wrong_state("deactivated").error());
-  if (migrating_ || is_unmigrated_) return noted(is_migrating());
+  if (migrating_) return noted(is_migrating());
   auto deactivation = std::make_unique<Deactivation>(shared_from_this(), std::move(done));
   deactivating_ = true;
   deactivation->begin(channel_->set_state(RK_KERNEL_PAUSED));

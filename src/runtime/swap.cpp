@@ -19,22 +19,32 @@
 
 namespace ringkernel::detail {
 
-/// The state of one kernel, made anew by its program's RK_MIGRATE. Until the end nothing but a
-/// termination changes the kernel; one that has ended or failed is left alone.
+/// The state of one kernel, made anew by its program's RK_MIGRATE, or begun anew. Until the end
+/// nothing but a termination changes the kernel; one that has ended or failed is left alone.
 ///
 ///     begin: paused --> the program is replaced --> migrate: still paused --> end: as it was
 class Migration {
  public:
-  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes) noexcept
-      : kernel_(std::move(kernel)), region_(std::move(region)), bytes_(bytes) {}
+  Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes,
+            program::StateChange change)
+      : kernel_(std::move(kernel)),
+        region_(std::move(region)),
+        bytes_(bytes),
+        is_fresh_(change == program::StateChange::fresh),
+        unmigrated_(kernel_->unmigrated()) {}
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
   ~Migration() {
     if (!is_held_) end();
-    const std::lock_guard lock(kernel_->mutex_);
-    if (!has_begun_) return;
-    kernel_->migrating_ = false;
-    kernel_->is_unmigrated_ = true;
+    if (!is_stuck()) return;
+    {
+      const std::lock_guard lock(kernel_->mutex_);
+      kernel_->migrating_ = false;
+      kernel_->is_unmigrated_ = true;
+    }
+    // Nobody would ever handle its messages.
+    kernel_->channel_->close(unmigrated_);
+    kernel_->channel_->fail_all(unmigrated_);
   }
 
   /// Has the device leave the kernel alone. False: the kernel is about to be deactivated or to end;
@@ -58,19 +68,21 @@ class Migration {
     executor.go_on(kernel_->kernel_);
     return executor.failed() || executor.obeys(kernel_->kernel_, *epoch_);
   }
-  /// With the new program: has the device migrate the state. The kernel stays paused: a device may
+  /// With the new program: has the device migrate the state, or see the new one. The kernel stays
+  /// paused: a device may
   /// see the run state before the epoch that it comes with, and would handle messages on a state
   /// that it has not made yet.
   void migrate() {
     const std::lock_guard lock(kernel_->mutex_);
     if (!has_begun_ || !lives()) return;
     bridge::KernelRings& rings = kernel_->rings_;
-    kernel_->program_->executor().set_migration(kernel_->kernel_, {.state_offset = region_.offset(),
-                                                                   .state_bytes = bytes_,
-                                                                   .old_offset = rings.state_offset,
-                                                                   .old_bytes = rings.state_bytes});
+    kernel_->program_->executor().set_migration(kernel_->kernel_,
+                                                {.state_offset = KernelState::state_offset(region_),
+                                                 .state_bytes = bytes_,
+                                                 .old_offset = rings.state_offset,
+                                                 .old_bytes = is_fresh_ ? 0 : rings.state_bytes});
     kernel_->old_state_ = std::exchange(kernel_->state_, std::move(region_));
-    rings.state_offset = kernel_->state_.offset();
+    rings.state_offset = KernelState::state_offset(kernel_->state_);
     rings.state_bytes = bytes_;
     kernel_->on_device_ = has_migrated_ = true;
     epoch_ = kernel_->channel_->set_state(RK_KERNEL_PAUSED);
@@ -87,6 +99,12 @@ class Migration {
     if (was_active_) kernel_->channel_->set_state(RK_KERNEL_RUNNING);
   }
   [[nodiscard]] bool has_migrated() const noexcept { return has_migrated_; }
+  /// Whether it has begun and has not come to its end: at the end of the swap, for good.
+  [[nodiscard]] bool is_stuck() const {
+    const std::lock_guard lock(kernel_->mutex_);
+    return has_begun_ && lives();
+  }
+  [[nodiscard]] const std::string& id() const noexcept { return kernel_->id(); }
   /// The program is replaced: an end needs the migration.
   void hold() noexcept { is_held_ = true; }
   /// Why the kernel cannot be used any more, if it cannot.
@@ -115,6 +133,8 @@ class Migration {
   const std::shared_ptr<KernelState> kernel_;
   Arena::Region region_;  // of the new state, zeroed; the kernel's from `migrate` on
   const std::uint32_t bytes_;
+  const bool is_fresh_;     // the device has nothing to make it of
+  const Error unmigrated_;  // made before anything is changed: the end needs no memory
   bool has_begun_ = false;
   bool was_active_ = false;
   bool is_held_ = false;
@@ -155,6 +175,14 @@ Result<void> check(const program::Definition& running, const program::Definition
   return Error(Errc::incompatible_program, "program '" + next.name() + "': " + text);
 }
 
+/// Which kernels stay behind; empty: none.
+std::string stuck_text(const std::deque<Migration>& migrations) {
+  std::string ids;
+  for (const Migration& migration : migrations)
+    if (migration.is_stuck()) ids += (ids.empty() ? "'" : ", '") + migration.id() + "'";
+  return ids.empty() ? ids : "; not migrated, and can only be terminated: " + ids;
+}
+
 }  // namespace
 
 Result<SwapInfo> RuntimeState::swap_program(const ProgramDesc& desc) {
@@ -169,7 +197,7 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
   return swap(name, [&](const Current& running) -> Result<DefinitionPointer> {
     if (running.before != nullptr) return running.before;
     return Error(Errc::invalid_state,
-                 "program '" + std::string(name) + "' was not swapped: there is no way back");
+                 "program '" + std::string(name) + "' was never swapped: there is no way back");
   });
 }
 
@@ -228,9 +256,11 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
         behaviour != nullptr ? next->schema()->find_behaviour(behaviour->full_name) : nullptr;
     successors.push_back(successor);
     kernel->count_methods(successor);
-    if (successor == nullptr || !program::must_migrate(*behaviour, *successor)) continue;
-    RK_TRY(region, kernel->open_state(successor->state->bytes));
-    migrations.emplace_back(kernel, std::move(region), successor->state->bytes);
+    const program::StateChange change =
+        program::state_change(*running.definition, behaviour, *next, successor);
+    if (change == program::StateChange::none) continue;
+    RK_TRY(region, kernel->open_state(next->state_bytes(successor)));
+    migrations.emplace_back(kernel, std::move(region), next->state_bytes(successor), change);
   }
 
   const std::uint64_t timeout_ns = bounded_ns(options_.termination_timeout);
@@ -255,7 +285,7 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   if (!result) {
     Error error = std::move(result).error();
     error.detail = "program '" + name + "' has version " + std::to_string(version) +
-                   " from its next slice on, but " + error.detail;
+                   " from its next slice on, but " + error.detail + stuck_text(migrations);
     return error;
   }
   return SwapInfo{.version = version,
@@ -272,9 +302,7 @@ Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& p
   for (Migration& migration : migrations)
     if (migration.is_obeyed()) migration.end();
   if (program.executor().failed()) return program.executor().failure();
-  if (!all)
-    return Error(Errc::execution_timeout,
-                 "the device has not migrated all states; these kernels can only be terminated");
+  if (!all) return Error(Errc::execution_timeout, "the device has not migrated all states");
   for (const Migration& migration : migrations) RK_TRY_VOID(migration.outcome());
   return {};
 }

@@ -106,6 +106,22 @@ TEST_F(ProgramsCapi, BytesGoInAndOut) {
   EXPECT_EQ(ringkernel_last_fault(nullptr), 0u);
 }
 
+TEST_F(ProgramsCapi, AHandlerThatWritesBeyondItsStateIsFoundIfItIsGuarded) {
+  ringkernel_program program = counter_program();
+  program.source = "RK_ON_BYTES { state[8] = 1; return RK_OK; }\n";
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("counter", nullptr);
+  std::uint64_t room = 0;
+  const ringkernel_bytes message{nullptr, 0};
+  ringkernel_bytes reply{&room, sizeof room};
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
+  program.guard = 1;
+  ASSERT_EQ(ringkernel_program_swap(runtime_, &program, nullptr), RINGKERNEL_OK) << error();
+  EXPECT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply),
+            RINGKERNEL_E_program_overran);
+  EXPECT_THAT(error(), HasSubstr("'kernel': beyond its state"));
+}
+
 TEST_F(ProgramsCapi, AStateIsReadAndWritten) {
   const ringkernel_program program = counter_program();
   ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();

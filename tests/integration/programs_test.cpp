@@ -233,6 +233,24 @@ TEST_P(Programs, WhatDoesNotBuildSaysWhereInTheUsersFile) {
   EXPECT_TRUE(runtime.add_program(mended)) << "its name was not free again";
 }
 
+TEST_P(Programs, WhoeverIsToldOfAHeaderOfOursIsToldWhatToReadInstead) {
+  auto runtime = open();
+  const auto added = runtime.add_program(
+      {.name = "broken",
+       .source = Source::text("broken.rk.cl", "RK_ON_BYTES { return rk_fault(self); }\n")});
+  ASSERT_FALSE(added);
+  const std::string text = added.error().text();
+  EXPECT_THAT(text, HasSubstr("broken.rk.cl:1"));
+  const bool names_ours = text.find("kernels/rk_actor.h") != std::string::npos;
+  const bool says_what =
+      text.find("docs/PROGRAMS.md says what handlers may use") != std::string::npos;
+  EXPECT_EQ(says_what, names_ours) << text;
+  // What declares the function: PoCL's compiler leaves that out.
+  if (GetParam() == std::string("native")) {
+    EXPECT_TRUE(names_ours) << text;
+  }
+}
+
 TEST_P(Programs, ItsFileIsReadWhenItIsAdded) {
   auto runtime = open();
   const testing::TempFolder folder;

@@ -33,6 +33,10 @@
 #define RK_KERNEL_RUNNING 1u
 #define RK_KERNEL_PAUSED 2u
 
+/// Bytes on either side of a state that are the device's to write, in executors that look for
+/// handlers which write beyond it.
+#define RK_GUARD_BYTES 64u
+
 /// The core in `handover` of rk_executor_host_line.
 #define RK_HANDOVER_CORE 0xffffu
 
@@ -136,11 +140,12 @@ typedef struct rk_kernel_host_line {
   rk_u32 output_capacity; /* bytes of data of the output ring; power of two */
   rk_u64 input_ring;      /* arena offset of rk_ring; host produces, device consumes */
   rk_u64 output_ring;     /* arena offset of rk_ring; device produces, host consumes */
-  rk_u64 state_offset;    /* of its program's own state in the arena; a multiple of 64 */
+  rk_u64 state_offset;    /* of its program's own state in the arena; a multiple of 64, with
+                             RK_GUARD_BYTES of nobody else's on either side */
   rk_u32 state_bytes;     /* 0: it has none */
   rk_u32 behaviour;       /* which kind of actor of its program it is; 0: there is one kind */
   rk_u64 old_state;       /* arena offset of the state that is to be migrated; a multiple of 64 */
-  rk_u32 old_state_bytes;
+  rk_u32 old_state_bytes; /* 0: the state is new, and the device has nothing to do for it */
   rk_u32 migration_epoch; /* the state_epoch with which the device makes the state out of the old
                              one, before it obeys; 0: none */
   rk_u64 reserved[8];     /* zero */

@@ -14,4 +14,8 @@ enum rk_fault_code {
 #define RK_FAULT_HANDLER_BASE 0x10000u
 #define RK_FAULT_CODE_MAX 65535u
 
+/// Details of RK_FAULT_program_overran: what the handler wrote beyond, one of them or both.
+#define RK_OVERRAN_REPLY 1u
+#define RK_OVERRAN_STATE 2u
+
 #endif

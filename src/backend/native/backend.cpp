@@ -70,6 +70,7 @@ struct Device {
 
 /// What slices run for the messages of a program that is none of ours.
 struct Called {
+  SliceFunction function = nullptr;
   rk_slice_code code{};
   std::shared_ptr<const CompiledProgram> owner;  ///< null: the code is part of the process
 };
@@ -81,7 +82,9 @@ Result<CalledPointer> find_called(const rk_program_source& program) {
   const auto called = [&](const rk_hosted_program& hosted,
                           std::shared_ptr<const CompiledProgram> owner) {
     return std::make_unique<const Called>(
-        Called{{program.version, hosted.handler, hosted.migrate}, std::move(owner)});
+        Called{program.guard != 0 ? guarded_executor() : find_program(RK_PROGRAM_OF_SOURCES),
+               {program.version, hosted.handler, hosted.migrate},
+               std::move(owner)});
   };
   if (const rk_hosted_program* const hosted = find_compiled(program.compiled))
     return called(*hosted, nullptr);
@@ -156,14 +159,15 @@ class Executor {
   void run_group(uint32_t slice, uint32_t group) {
     // There the mover does not ring again what every slice looks at anyway.
     if (device_.transfer == RK_TRANSFER_SLICED) std::memset(local(group), 0, RK_SLICE_BYTES);
-    function_(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
-              group, workspace(group), local(group), running_code_);
+    const SliceFunction function = running_ != nullptr ? running_->function : function_;
+    function(reinterpret_cast<rk_u8*>(device_.arena.data()), device_.arena.bytes(), offset_, slice,
+             group, workspace(group), local(group),
+             running_ != nullptr ? &running_->code : nullptr);
   }
   /// Returns when all work-groups have, as a launch of a device does.
   void run_slice(uint32_t slice) {
     // acquire: pairs with the release in replace
-    const Called* const called = current_.load(std::memory_order_acquire);
-    running_code_ = called != nullptr ? &called->code : nullptr;
+    running_ = current_.load(std::memory_order_acquire);
     running_slice_.store(slice, std::memory_order_relaxed);  // a hint, for ask_to_leave
     for (const auto& other : others_) other->launch(slice);
     run_group(slice, 0);
@@ -191,12 +195,12 @@ class Executor {
   }
 
   Device& device_;
-  const SliceFunction function_;
-  CalledPointer called_;  // as are next_ and old_: of the thread that prepares and replaces
+  const SliceFunction function_;  // of a program of ours
+  CalledPointer called_;          // as are next_ and old_: of the thread that prepares and replaces
   CalledPointer next_;
   std::vector<CalledPointer> old_;  // that slices may still call
   std::atomic<const Called*> current_;
-  const rk_slice_code* running_code_ = nullptr;  // of the slice that runs; written by it
+  const Called* running_ = nullptr;  // by the slice that runs; written by it
   std::atomic<uint32_t> running_slice_{0};
   const uint64_t offset_;
   // Workspace and local memory of each work-group, whichever threads run it: its slices run one

@@ -1,5 +1,6 @@
 /// The executor of programs whose handlers were compiled by themselves: it calls them through a
-/// pointer. One of the sources of program.cpp, which is C++ alone: OpenCL C has no such pointers.
+/// pointer. With RK_GUARD it looks at what they wrote. One of the sources of program.cpp, which is
+/// C++ alone: OpenCL C has no such pointers.
 #ifndef RINGKERNEL_BACKEND_NATIVE_HOSTED_EXECUTOR_H
 #define RINGKERNEL_BACKEND_NATIVE_HOSTED_EXECUTOR_H
 

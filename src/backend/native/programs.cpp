@@ -22,6 +22,7 @@ namespace ringkernel::native {
 #define RK_PROGRAM(program) RK_DECLARE(program, 0)
 #endif
 RK_PROGRAM(hosted)
+RK_PROGRAM(guarded)
 RK_PROGRAM(core)
 RK_PROGRAM(echo)
 #undef RK_PROGRAM
@@ -91,6 +92,7 @@ int level_index() noexcept { return 0; }
 
 // By RK_PROGRAM_*.
 constexpr Program programs[] = {RK_PROGRAM(hosted), RK_PROGRAM(core), RK_PROGRAM(echo)};
+constexpr Program guarded = RK_PROGRAM(guarded);
 #undef RK_PROGRAM
 
 }  // namespace
@@ -99,6 +101,8 @@ SliceFunction find_program(rk_u32 built_in) noexcept {
   if (built_in >= std::size(programs)) return nullptr;
   return programs[built_in].levels[level_index()];
 }
+
+SliceFunction guarded_executor() noexcept { return guarded.levels[level_index()]; }
 
 rk_u32 processor_level() noexcept {
   static const rk_u32 level = find_processor_level();

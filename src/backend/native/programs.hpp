@@ -21,6 +21,10 @@ using SliceFunction = void (*)(rk_u8* arena, rk_u64 arena_bytes, rk_u64 executor
 /// executor of those that are not: RK_PROGRAM_OF_SOURCES.
 [[nodiscard]] SliceFunction find_program(rk_u32 built_in) noexcept;
 
+/// The executor of those that are not ours which looks for handlers that write beyond their reply
+/// or state (kernels/rk_guard.h).
+[[nodiscard]] SliceFunction guarded_executor() noexcept;
+
 /// The instruction-set level of x86-64 that this processor runs, 2 to 4; 0: less, or another kind.
 [[nodiscard]] rk_u32 processor_level() noexcept;
 
