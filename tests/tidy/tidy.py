@@ -53,7 +53,8 @@ LAYERS = {
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
-    "tools": {"telemetry", "backend", "program", "schema", "foundation", "protocol"},
+    "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
+              "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
