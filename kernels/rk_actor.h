@@ -83,8 +83,21 @@ RK_FN void rk_reply_length(rk_self* self, rk_u32 bytes) {
 
 /// Lanes: the work-items that run a handler together, all of it, over the same message. A loop
 /// `for (i = rk_lane(self); i < n; i += rk_lanes(self))` shares its turns among them; what is there
-/// once (state, reply) is written by the lane that leads. Results must not depend on their number.
-/// There is one lane today.
+/// once (state, reply) is written by the lane that leads. Results must not depend on their number,
+/// which `rkc check` finds out. All lanes call what follows from rk_barrier on, or none does. The
+/// message ends with what the lane that leads returns.
+///
+/// A runtime has one lane today; `rkc check` builds with RK_TEAM, the number of several.
+#if defined(RK_TEAM)
+RK_FN rk_u32 rk_lane(const rk_self* self) {
+  (void)self;
+  return (rk_u32)get_local_id(0);
+}
+RK_FN rk_u32 rk_lanes(const rk_self* self) {
+  (void)self;
+  return RK_TEAM;
+}
+#else
 RK_FN rk_u32 rk_lane(const rk_self* self) {
   (void)self;
   return 0;
@@ -93,20 +106,92 @@ RK_FN rk_u32 rk_lanes(const rk_self* self) {
   (void)self;
   return 1;
 }
+#endif
 RK_FN rk_u32 rk_leads(const rk_self* self) { return rk_lane(self) == 0; }
-/// All lanes meet here, and see what the others have stored before.
+/// All lanes meet here, and see what the others have stored before. With a team a macro, so that
+/// what is said about it names the line where it is called.
+#if defined(RK_TEAM)
+#define rk_barrier(self) ((void)(self), barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE))
+#else
 RK_FN void rk_barrier(const rk_self* self) { (void)self; }
+#endif
+
+/// `value` of the lane that leads, in every lane.
+RK_FN rk_u64 rk_broadcast(const rk_self* self, rk_u64 value) {
+  (void)self;
+#if defined(RK_TEAM)
+  if (rk_leads(self)) self->team->word = value;
+  rk_barrier(self);
+  value = self->team->word;
+  rk_barrier(self);  // before the next one is written
+#endif
+  return value;
+}
+
+/// 1 in every lane if `bit` is not 0 in any of them, else 0: for a return that all take together.
+RK_FN rk_u32 rk_any(const rk_self* self, rk_u32 bit) {
+  (void)self;
+#if defined(RK_TEAM)
+  if (rk_leads(self)) self->team->bit = 0;
+  rk_barrier(self);
+  if (bit != 0) (void)atomic_or(&self->team->bit, 1u);
+  rk_barrier(self);
+  bit = self->team->bit;
+  rk_barrier(self);
+#endif
+  return bit != 0;
+}
+
+#if defined(__OPENCL_C_VERSION__)
+#define RK_INFINITY INFINITY
+#else
+#define RK_INFINITY __builtin_inff()
+#endif
+
+#define RK_TEAM_PLUS(A, B) ((A) + (B))
+RK_FN rk_f32 rk_greater(rk_f32 a, rk_f32 b) { return b > a ? b : a; }
+RK_FN rk_f32 rk_smaller(rk_f32 a, rk_f32 b) { return b < a ? b : a; }
+
+/// Where the parts of a fold are, and what fills them. Each is made of its terms in their order,
+/// whatever lane does it.
+#if defined(RK_TEAM)
+#define RK_TEAM_PARTS(self) RK_LOCAL rk_f32* const rk_parts = (self)->team->parts
+#define RK_TEAM_FILL(self, INDEX, COUNT, TERM, START, JOIN)                                        \
+  for (rk_u32 rk_part = rk_lane(self); rk_part < 64u; rk_part += RK_TEAM) {                        \
+    rk_f32 rk_value = (START);                                                                     \
+    for (rk_u32 INDEX = rk_part; INDEX < (COUNT); INDEX += 64u) rk_value = JOIN(rk_value, (TERM)); \
+    rk_parts[rk_part] = rk_value;                                                                  \
+  }
+#else
+#define RK_TEAM_PARTS(self) rk_f32 rk_parts[64]
+#define RK_TEAM_FILL(self, INDEX, COUNT, TERM, START, JOIN)                       \
+  for (rk_u32 rk_part = 0; rk_part < 64u; ++rk_part) rk_parts[rk_part] = (START); \
+  for (rk_u32 INDEX = 0; INDEX < (COUNT); ++INDEX)                                \
+    rk_parts[INDEX & 63u] = JOIN(rk_parts[INDEX & 63u], (TERM));
+#endif
+#define RK_TEAM_FOLD(self, INDEX, COUNT, RESULT, TERM, START, JOIN)             \
+  do {                                                                          \
+    RK_TEAM_PARTS(self);                                                        \
+    RK_TEAM_FILL(self, INDEX, COUNT, TERM, START, JOIN)                         \
+    for (rk_u32 rk_half = 32u; rk_half != 0; rk_half >>= 1) {                   \
+      rk_barrier(self);                                                         \
+      for (rk_u32 rk_i = rk_lane(self); rk_i < rk_half; rk_i += rk_lanes(self)) \
+        rk_parts[rk_i] = JOIN(rk_parts[rk_i], rk_parts[rk_i + rk_half]);        \
+    }                                                                           \
+    rk_barrier(self);                                                           \
+    (RESULT) = rk_parts[0];                                                     \
+    rk_barrier(self);                                                           \
+  } while (0)
 
 /// Sums TERM, an expression of INDEX, over 0 <= INDEX < COUNT, into the rk_f32 SUM, in every lane:
 /// over 64 virtual lanes, then in a fixed tree, so that the bits are those of any number of lanes.
-#define RK_TEAM_SUM(self, INDEX, COUNT, SUM, TERM)                                              \
-  do {                                                                                          \
-    rk_f32 rk_parts[64] = {0};                                                                  \
-    (void)(self);                                                                               \
-    for (rk_u32 INDEX = 0; INDEX < (COUNT); ++INDEX) rk_parts[INDEX & 63u] += (TERM);           \
-    for (rk_u32 rk_half = 32u; rk_half != 0; rk_half >>= 1)                                     \
-      for (rk_u32 rk_i = 0; rk_i < rk_half; ++rk_i) rk_parts[rk_i] += rk_parts[rk_i + rk_half]; \
-    (SUM) = rk_parts[0];                                                                        \
-  } while (0)
+#define RK_TEAM_SUM(self, INDEX, COUNT, SUM, TERM) \
+  RK_TEAM_FOLD(self, INDEX, COUNT, SUM, TERM, 0.0f, RK_TEAM_PLUS)
+/// Likewise the greatest and the smallest; terms that are NaN do not count. -infinity and infinity
+/// where there is none.
+#define RK_TEAM_MAX(self, INDEX, COUNT, MAX, TERM) \
+  RK_TEAM_FOLD(self, INDEX, COUNT, MAX, TERM, -RK_INFINITY, rk_greater)
+#define RK_TEAM_MIN(self, INDEX, COUNT, MIN, TERM) \
+  RK_TEAM_FOLD(self, INDEX, COUNT, MIN, TERM, RK_INFINITY, rk_smaller)
 
 #endif

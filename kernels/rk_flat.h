@@ -38,11 +38,10 @@
 
 #define RK_UNUSED __attribute__((unused))
 
+#define RK_FLAT_INFINITY RK_INFINITY
 #if defined(__OPENCL_C_VERSION__)
-#define RK_FLAT_INFINITY INFINITY
 #define RK_FLAT_NAN NAN
 #else
-#define RK_FLAT_INFINITY __builtin_inff()
 #define RK_FLAT_NAN __builtin_nanf("")
 #endif
 
@@ -316,9 +315,11 @@ RK_FN rk_u32 rk_flat_expect(rk_self* self, rk_u32 behaviour, rk_u32 state_bytes,
   return RK_OK;
 }
 
-/// What stands behind it: the message's outcome, and how long its reply is.
+/// What stands behind it: the message's outcome, and how long its reply is. What one lane could not
+/// read, the message could not.
 RK_FN rk_u32 rk_flat_end(rk_self* self, rk_u32 outcome, rk_u32 reply_bytes) {
-  if (self->malformed != 0) return rk_flat_refuse(self, RK_FAULT_malformed_request, 0);
+  if (rk_any(self, self->malformed) != 0)
+    return rk_flat_refuse(self, RK_FAULT_malformed_request, 0);
   if (outcome == RK_OK && reply_bytes <= self->reply_bytes) self->reply_bytes = reply_bytes;
   return outcome;
 }

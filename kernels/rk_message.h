@@ -11,6 +11,9 @@
 ///
 /// which gets the old state as the payload, and no room for a reply.
 ///
+/// With RK_TEAM all lanes call them together, each with an rk_message of its own; what counts is
+/// what the lane that leads returns and leaves in its own.
+///
 /// The executor owns both rings: it has checked that payload and reply lie inside them and has
 /// copied the reply's prefix. It trusts nothing else, and neither may the program: all of the
 /// payload may come from a hostile sender.
@@ -19,6 +22,16 @@
 
 #include "ringkernel/protocol/fault.h"
 #include "rk_workspace.h"
+
+#if defined(RK_TEAM)
+/// What the lanes of a work-group have in common while they handle a message: local memory, which
+/// whoever calls `rk_handle` provides. RK_TEAM is their number, where there are several.
+typedef struct rk_team {
+  rk_u64 word;      /* written by the lane that leads (rk_broadcast) */
+  rk_u32 bit;       /* of any lane (rk_any) */
+  rk_f32 parts[64]; /* of a fold (RK_TEAM_SUM) */
+} rk_team;
+#endif
 
 typedef struct rk_message {
   rk_const_bytes payload; /* 64-byte aligned */
@@ -36,6 +49,9 @@ typedef struct rk_message {
   rk_u32 behaviour;   /* which kind of actor the ring kernel is */
 #endif
   rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_bind.h */
+#if defined(RK_TEAM)
+  RK_LOCAL rk_team* team;
+#endif
 } rk_message;
 
 #endif

@@ -7,6 +7,7 @@
 #define SQUARED_LIMIT 36.0f /* six standard deviations */
 
 RK_ON(Detector, Watch) {
+  if (!rk_leads(self)) return RK_OK;
   const rk_u32 first = Readings_first(request);
   RK_LET values = Readings_values(request);
   if (first > SENSORS || values.count > SENSORS - first)

@@ -47,6 +47,7 @@ RK_FN void rest(book_at book, rk_u64 id, rk_u32 side, rk_u32 price, rk_u32 quant
 }
 
 RK_ON(Book, Submit) {
+  if (!rk_leads(self)) return RK_OK;
   const rk_u64 id = Order_id(request);
   const rk_u32 limit = Order_price(request), side = (rk_u32)Order_side(request);
   rk_u32 left = Order_quantity(request), count = 0;
@@ -81,6 +82,7 @@ RK_ON(Book, Submit) {
 }
 
 RK_ON(Book, Cancel) {
+  if (!rk_leads(self)) return RK_OK;
   const rk_u32 price = Ticket_price(request) & 511u;
   rk_u16 before = 0, at = state->levels[price].head;
   while (at != 0 && state->orders[at].id != Ticket_id(request)) {

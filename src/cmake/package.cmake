@@ -63,6 +63,8 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
 rk_deb(tools NAME ringkernel-tools SECTION utils
   SUMMARY "persistent ring-kernel actor runtime on OpenCL - tools"
   TEXT "${what}\nrkstat shows what runs, rkinfo which devices there are, rkc prepares programs of\n\
-your own for a compiler.")
+your own for a compiler, and finds mistakes in them.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+# For rkc check.
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "g++, oclgrind")
 include(CPack)

@@ -35,7 +35,8 @@ void emit_run(Text& text, const Plan& plan, std::size_t service, const Call& cal
             ", ", state < 0 ? 0u : plan.object(state).bytes, "u, ", "sizeof(", out, "));");
   text.line("  if (outcome != RK_OK) return outcome;");
   text.line("  if (rk_flat_open(self, &request.flat) == 0) return rk_flat_end(self, RK_OK, 0);");
-  text.line("  rk_begin_", out, "(reply);");
+  text.line("  if (rk_leads(self)) rk_begin_", out, "(reply);");
+  text.line("  rk_barrier(self);");
   text.line("  outcome = ", handler, "(self, (RK_GLOBAL ", state_type,
             "*)self->state, &request, reply);");
   text.line("  return rk_flat_end(self, outcome, outcome == RK_OK ? rk_end_", out,

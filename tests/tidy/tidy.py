@@ -54,7 +54,8 @@ LAYERS = {
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
-    "tools": {"telemetry", "backend", "program", "schema", "foundation", "protocol"},
+    "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
+              "foundation", "protocol"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",

@@ -231,6 +231,10 @@ std::vector<std::string> Toolchain::command(const std::string& source,
   return words;
 }
 
+std::string find_in_path(const std::string& name, std::string_view path) {
+  return program_of(name, folders_of(path)).path;
+}
+
 std::vector<std::string> compiler_variables(const Surroundings& surroundings,
                                             const std::string& folder) {
   std::vector<std::string> variables = surroundings.variables;

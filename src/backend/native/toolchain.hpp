@@ -48,6 +48,10 @@ class Toolchain {
   std::string key_;
 };
 
+/// The program `name` in the first folder of `path` ($PATH) that has it; empty: none has. Folders
+/// that are not absolute do not count.
+[[nodiscard]] std::string find_in_path(const std::string& name, std::string_view path);
+
 /// The environment of the compiler: its files go below `folder`, its words are English.
 [[nodiscard]] std::vector<std::string> compiler_variables(const Surroundings& surroundings,
                                                           const std::string& folder);

@@ -1,6 +1,7 @@
 #include "shop.rk.h"
 
 RK_ON(Till, Buy) {
+  if (!rk_leads(self)) return RK_OK;
   const LineSpan lines = Purchase_lines(request);
   rk_f32 total = 0;
   if (lines.count == 0) return rk_fault(self, 1, Purchase_id(request));
@@ -19,6 +20,7 @@ RK_ON(Till, Buy) {
 }
 
 RK_ON(Till, Total) {
+  if (!rk_leads(self)) return RK_OK;
   reply->purchases = state->purchases;
   reply->total = state->total;
   reply->coupons = state->coupons;
@@ -26,6 +28,7 @@ RK_ON(Till, Total) {
 }
 
 RK_ON(Shelf, Put) {
+  if (!rk_leads(self)) return RK_OK;
   state->count += Item_count(request);
   reply->count = state->count;
   return RK_OK;

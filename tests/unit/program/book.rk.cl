@@ -1,6 +1,7 @@
 #include "trading.rk.h"
 
 RK_ON(Book, Submit) {
+  if (!rk_leads(self)) return RK_OK;
   if (Order_qty(request) == 0) return rk_fault(self, 1, Order_id(request));
   const LegSpan legs = Order_legs(request);
   rk_f32 sum = 0;

@@ -22,6 +22,7 @@ static void write_report(const ReadingView* request, RK_GLOBAL ReportOut* reply)
 }
 
 RK_ON(Sensor, Take) {
+  if (!rk_leads(self)) return RK_OK;
   write_report(request, reply);
   return RK_OK;
 }
@@ -29,6 +30,7 @@ RK_ON(Sensor, Take) {
 RK_ON(Sensor, Ping) { return RK_OK; }
 
 RK_ON(Log, Take) {
+  if (!rk_leads(self)) return RK_OK;
   ReadingView previous;
   if (!Reading_previous(request, &previous)) return rk_fault(self, 7, state->taken);
   state->taken += 1;
