@@ -45,6 +45,8 @@ struct MethodMetrics {
 struct KernelMetrics {
   std::string id;
   std::string program;
+  std::string behaviour;              ///< of the program's schema; empty: it has none
+  std::uint64_t program_version = 0;  ///< ProgramInfo::version: 1 more for each swap
   KernelStatus status = KernelStatus::created;
   // Counted by the device, each message before its reply is there.
   std::uint64_t messages_in = 0;

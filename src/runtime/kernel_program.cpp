@@ -53,10 +53,12 @@ Error KernelState::is_migrating() const {
           "kernel '" + id_ + "' was not migrated in time, and can only be terminated"};
 }
 
-void KernelState::adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour) {
+void KernelState::adopt(const DefinitionPointer& definition, std::uint32_t version,
+                        const program::Behaviour* behaviour) {
   const std::lock_guard lock(mutex_);
   if (has_methods_ && behaviour == nullptr) return;  // it has ended meanwhile
   definition_ = definition;
+  version_ = version;
   behaviour_ = behaviour;
 }
 

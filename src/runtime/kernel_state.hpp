@@ -87,7 +87,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// Takes and zeroes a state; nothing of no bytes.
   [[nodiscard]] Result<Arena::Region> open_state(std::uint32_t bytes) const;
   /// The program's definition was replaced by one that has its behaviour.
-  void adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour);
+  void adopt(const DefinitionPointer& definition, std::uint32_t version,
+             const program::Behaviour* behaviour);
   /// Counts those methods from here on.
   void count_methods(const program::Behaviour* behaviour);
   /// Of its program's schema; nullptr: it has none, or the kernel has ended.
@@ -210,6 +211,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     std::uint64_t unanswered = 0;
     std::uint32_t in_flight = 0;
     KernelStatus status = KernelStatus::created;
+    std::uint32_t version = 0;
     // The executor's and the mover's figures of KernelMetrics, which change without an event.
     std::uint64_t slices = 0;
     std::uint64_t parks = 0;
@@ -299,7 +301,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bool migrating_ = false;  // its state is being made anew: nothing but a termination until then
   bool is_unmigrated_ = false;                     // for good: its state is another program's
   bool ending_told_ = false;                       // the device was told that it is absent
-  DefinitionPointer definition_;                   // a swap changes it, and the two below
+  DefinitionPointer definition_;                   // a swap changes it, and the three below
+  std::uint32_t version_ = 0;                      // of the definition
   const program::Behaviour* behaviour_ = nullptr;  // in its schema; nullptr: it has none
   Arena::Region state_;
   Arena::Region old_state_;  // of which the device is making the new one

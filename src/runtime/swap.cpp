@@ -245,8 +245,8 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
 
   for (Migration& migration : migrations) migration.hold();
   // Whatever it answers: from here on slices that begin are of the new one.
-  Result<void> result = or_no_memory([&] { return program->replace(next, timeout_ns); });
-  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, successors[i]);
+  Result<void> result = or_no_memory([&] { return program->replace(next, version, timeout_ns); });
+  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, version, successors[i]);
   {
     const std::lock_guard lock(programs_mutex_);
     added_.find(name)->second = {next, version, running.definition};

@@ -19,7 +19,7 @@
 namespace ringkernel::telemetry {
 
 inline constexpr std::uint64_t file_magic = 0x535245544e554f43u;  // "COUNTERS"
-inline constexpr std::uint32_t file_version = 8;
+inline constexpr std::uint32_t file_version = 9;
 inline constexpr const char* file_prefix = "runtime-";
 inline constexpr const char* file_suffix = ".counters";
 
@@ -41,7 +41,8 @@ struct KernelRecord {
   std::uint64_t published_ns;
   std::uint64_t status;  // KernelStatus
   char id[kernel_id_length_max + 8];
-  char program[32];
+  char program[72];
+  char behaviour[72];
 #define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name;
 #define RK_KERNEL_LATENCY(name, help) LatencySummary name;
 #include "telemetry/figures.def"
@@ -103,6 +104,6 @@ struct CountersFile {
 inline constexpr std::size_t common_bytes = offsetof(CountersFile, kernels_used);
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && common_bytes == 64 &&
-              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 43'140'096);
+              offsetof(CountersFile, runtime) == 128 && sizeof(CountersFile) == 43'402'240);
 
 }  // namespace ringkernel::telemetry

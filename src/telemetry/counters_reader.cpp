@@ -180,6 +180,7 @@ std::vector<PublishedKernel> CountersReader::kernels() const {
     KernelMetrics& metrics = published.metrics;
     metrics.id = text_of(record.id);
     metrics.program = text_of(record.program);
+    metrics.behaviour = text_of(record.behaviour);
     metrics.status = static_cast<KernelStatus>(record.status);
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = record.name;

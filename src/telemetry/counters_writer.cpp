@@ -154,6 +154,7 @@ bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const Kern
   record.status = static_cast<std::uint64_t>(metrics.status);
   put(record.id, metrics.id);
   put(record.program, metrics.program);
+  put(record.behaviour, metrics.behaviour);
 #define RK_KERNEL_FIGURE(name, kind, help) record.name = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) record.name = metrics.name;
 #include "telemetry/figures.def"

@@ -149,6 +149,7 @@ void make_printable(rkstat::Readings& readings) {
     for (telemetry::KernelReading& kernel : reading.kernels) {
       clean(kernel.metrics.id);
       clean(kernel.metrics.program);
+      clean(kernel.metrics.behaviour);
       for (ringkernel::MethodMetrics& method : kernel.metrics.methods) clean(method.name);
     }
     for (ringkernel::ErrorRecord& error : reading.errors) {

@@ -1,4 +1,4 @@
-// Methods of a user's own program, where figures are shown.
+// What is shown of users' own programs: versions, behaviours, methods.
 #include <flatbuffers/flatbuffers.h>
 #include <gmock/gmock.h>
 
@@ -15,13 +15,50 @@ namespace {
 namespace json = boost::json;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
 
-class RkstatMethods : public Publishing {};
+class RkstatPrograms : public Publishing {};
 
-INSTANTIATE_TEST_SUITE_P(Backends, RkstatMethods, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, RkstatPrograms, ::testing::ValuesIn(backend_names),
                          backend_label);
 
-TEST_P(RkstatMethods, AreShownByName) {
+/// Also where nothing else happens: the kernel rests.
+TEST_P(RkstatPrograms, AreShownWithTheirVersions) {
+  auto runtime = open_on(GetParam(), often()).value();
+  ASSERT_TRUE(runtime.add_program(shop_program()));
+  const Kernel till = active(runtime, "till", {.program = "shop", .behaviour = "Till"});
+  const Kernel echo = active(runtime, "echo", {.program = "echo"});
+  const auto shown = [&](std::string_view id) {
+    const json::object all = rkstat_json();
+    const json::array& kernels = all.at("runtimes").at(0).at("kernels").as_array();
+    for (const json::value& kernel : kernels)
+      if (kernel.at("id").as_string() == id) return kernel.as_object();
+    return json::object{{"program_version", 0}};
+  };
+  const auto await_version = [&](int version) {
+    return await([&] { return shown("till").at("program_version").to_number<int>() == version; });
+  };
+  ASSERT_TRUE(await_version(1));
+  EXPECT_EQ(shown("till").at("behaviour").as_string(), "Till");
+  ASSERT_TRUE(runtime.swap_program(shop_program()));
+  ASSERT_TRUE(await_version(2));
+  ASSERT_TRUE(runtime.swap_back("shop"));
+  ASSERT_TRUE(await_version(3));
+  EXPECT_EQ(till.metrics().program_version, 3u);
+  EXPECT_EQ(shown("echo").at("behaviour").as_string(), "");
+  EXPECT_EQ(shown("echo").at("program_version").to_number<int>(), 1);
+
+  EXPECT_THAT(rkstat({"kernel", "till"}).output,
+              HasSubstr(", program shop version 3, behaviour Till, active\n"));
+  EXPECT_THAT(rkstat({"kernel", "echo"}).output, HasSubstr(", program echo version 1, active\n"));
+  EXPECT_THAT(rkstat().output,
+              AllOf(ContainsRegex("till +shop v3 +active"), ContainsRegex("echo +echo +active")));
+  const std::string metrics = rkstat({"--prometheus"}).output;
+  EXPECT_THAT(metrics, ContainsRegex("kernel_program_version\\{[^}]*program=\"shop\"\\} 3"));
+  EXPECT_THAT(metrics, ContainsRegex("kernel_info\\{[^}]*behaviour=\"Till\"\\} 1"));
+}
+
+TEST_P(RkstatPrograms, AreShownWithTheirMethods) {
   auto runtime = open_on(GetParam(), often()).value();
   ASSERT_TRUE(runtime.add_program(shop_program()));
   Kernel till = active(runtime, "till", {.program = "shop", .behaviour = "Till"});
