@@ -15,6 +15,7 @@
 #include "program/succession.hpp"
 #include "ringkernel/protocol/fault.h"
 #include "runtime/kernel_state.hpp"
+#include "runtime/logger.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace ringkernel::detail {
@@ -155,6 +156,15 @@ Result<void> check(const program::Definition& running, const program::Definition
   return Error(Errc::incompatible_program, "program '" + next.name() + "': " + text);
 }
 
+/// For the log.
+std::string to_text(const std::string& name, const SwapInfo& swapped) {
+  const auto pause = std::chrono::duration_cast<std::chrono::microseconds>(swapped.pause);
+  return "program '" + name + "': version " + std::to_string(swapped.version - 1) + " -> " +
+         std::to_string(swapped.version) + ", paused for " + std::to_string(pause.count()) +
+         " us, " + std::to_string(swapped.migrated) +
+         (swapped.migrated == 1 ? " state" : " states") + " migrated";
+}
+
 }  // namespace
 
 Result<SwapInfo> RuntimeState::swap_program(const ProgramDesc& desc) {
@@ -174,6 +184,12 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
 }
 
 Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_next) {
+  auto swapped = or_no_memory([&] { return try_swap(name, make_next); });
+  if (!swapped) note_of_program(name, swapped.error());
+  return swapped;
+}
+
+Result<SwapInfo> RuntimeState::try_swap(std::string_view name, const MakeNext& make_next) {
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "swap of program '" + std::string(name) + "'");
@@ -199,7 +215,10 @@ Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_
     return Error(Errc::unsupported,
                  "program '" + std::string(name) + "' is part of the library, and is not swapped");
   RK_TRY(next, make_next(*running));
-  return swap_running(*running, next);
+  Result<SwapInfo> swapped = swap_running(*running, next);
+  if (swapped && logger_ != nullptr)  // no shutdown takes it away meanwhile
+    (void)with_memory([&] { logger_->tell(LogLevel::info, to_text(next->name(), *swapped)); });
+  return swapped;
 }
 
 std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels_of(std::string_view program) const {
