@@ -98,6 +98,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
                                       const char* reply) const;
   Result<void> read_state(std::span<std::byte> bytes) const;
   Result<void> write_state(Bytes bytes);
+  /// The state as JSON by the program's schema, or as hexadecimal digits in a string where it has
+  /// none. An active kernel is paused for the copy: its messages wait, and go on behind it. Waits
+  /// for the device, and for a change of state or a migration under way, for `timeout` at most:
+  /// busy. Not noted.
+  [[nodiscard]] Result<std::string> state_json(std::chrono::nanoseconds timeout);
 
   Result<void> activate();
   /// The same without a note of its error.
@@ -262,6 +267,17 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// That the device leaves the state alone, and that it has `bytes`; the state lock is held.
   [[nodiscard]] Result<void> check_state(std::size_t bytes) const;
   [[nodiscard]] Error is_migrating() const;  // state lock held
+  /// A state and what it is.
+  struct StateCopy {
+    DefinitionPointer definition;
+    const program::Behaviour* behaviour = nullptr;  // in its schema; nullptr: it has none
+    std::vector<std::byte> bytes;
+  };
+  [[nodiscard]] Result<StateCopy> copy_state(std::chrono::nanoseconds timeout);
+  /// Nothing: not yet, and `pause` is the epoch of the kernel's pause. The state lock is held.
+  [[nodiscard]] std::optional<Result<StateCopy>> try_copy_state(
+      std::optional<std::uint32_t>& pause);
+  void end_pause(std::uint32_t pause) noexcept;
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
   /// Lays out what is no op.
@@ -294,6 +310,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   std::shared_ptr<KernelState> next_ending_;  // of those that shutdown or restart ends together
 
+  std::mutex copying_;  // held for a copy of the state: two would take each other's pause away
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;

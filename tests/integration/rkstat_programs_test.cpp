@@ -1,13 +1,18 @@
-// What is shown of users' own programs: versions, behaviours, methods.
+// What is shown of users' own programs: versions, behaviours, methods, states.
 #include <flatbuffers/flatbuffers.h>
 #include <gmock/gmock.h>
 
 #include <boost/json.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "integration/telemetry_fixture.hpp"
 #include "shop_program.hpp"
+#include "telemetry/counters_file.hpp"
+#include "telemetry/state_request.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -56,6 +61,53 @@ TEST_P(RkstatPrograms, AreShownWithTheirVersions) {
   const std::string metrics = rkstat({"--prometheus"}).output;
   EXPECT_THAT(metrics, ContainsRegex("kernel_program_version\\{[^}]*program=\"shop\"\\} 3"));
   EXPECT_THAT(metrics, ContainsRegex("kernel_info\\{[^}]*behaviour=\"Till\"\\} 1"));
+}
+
+TEST_P(RkstatPrograms, TellTheStatesOfTheirActors) {
+  auto runtime = open_on(GetParam(), often()).value();
+  ASSERT_TRUE(runtime.add_program(shop_program()));
+  Kernel shelf = active(runtime, "shelf", {.program = "shop", .behaviour = "Shelf"});
+  const Kernel echo = active(runtime, "echo", {.program = "echo"});
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(builder.StartTable())));
+  const Bytes one(reinterpret_cast<const std::byte*>(builder.GetBufferPointer()),
+                  builder.GetSize());
+  const auto is_shown = [&](const std::string& id) {
+    return await([&] { return rkstat({"kernel", id}).exit_code == 0; });
+  };
+  ASSERT_TRUE(is_shown("shelf"));
+  ASSERT_TRUE(is_shown("echo"));
+  for (int count = 1; count <= 3; ++count) {
+    ASSERT_TRUE(shelf.call("Put", one));
+    const auto state = rkstat({"state", "shelf"});
+    EXPECT_EQ(state.exit_code, 0);
+    EXPECT_EQ(state.output, "{\"count\": " + std::to_string(count) + "}\n");
+  }
+  const auto none = rkstat({"state", "echo"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.output, HasSubstr("kernel 'echo' of program 'echo' has no state"));
+  const auto unknown = rkstat({"state", "nobody"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_EQ(unknown.output, "rkstat: no kernel 'nobody'\n");
+  const std::string file = runtime.metrics().telemetry_file;
+  // A request that names no kernel ends nothing.
+  EXPECT_EQ(telemetry::ask_for_state(file, ~std::uint64_t{0}, std::chrono::minutes(1)).error(),
+            Errc::kernel_not_found);
+  const std::filesystem::path dead = root() / "1" / "runtime-1.counters";
+  std::filesystem::create_directory(dead.parent_path());
+  std::filesystem::copy(file, dead);
+  const std::uint64_t nobody = 4'000'000'000;  // no process has this id
+  std::fstream(dead, std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(offsetof(telemetry::CountersFile, process_id))
+      .write(reinterpret_cast<const char*>(&nobody), sizeof nobody);
+  EXPECT_EQ(rkstat({"state", "shelf"}).output, "{\"count\": 3}\n") << "of the one that runs";
+  ASSERT_TRUE(shelf.terminate());
+  ASSERT_TRUE(await([&] {
+    return rkstat({"state", "shelf"}).output.find("kernel shelf of runtime 1/1: ") == 8;
+  }));
+  const auto gone = rkstat({"state", "shelf"});
+  EXPECT_EQ(gone.exit_code, 1);
+  EXPECT_THAT(gone.output, HasSubstr("the process is gone, and its states with it"));
 }
 
 TEST_P(RkstatPrograms, AreShownWithTheirMethods) {
