@@ -37,6 +37,7 @@ struct LatencySummary {
 /// Of one method of a program with a schema.
 struct MethodMetrics {
   std::string name;
+  std::uint32_t id = 0;        ///< MethodInfo::id
   std::uint64_t answered = 0;  ///< requests that the device has answered
   std::uint64_t faults = 0;    ///< of these, with an error
   LatencySummary latency;      ///< from the submission until the answer was found; as below

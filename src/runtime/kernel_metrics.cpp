@@ -39,6 +39,7 @@ void KernelState::add_methods(KernelMetrics& metrics) const {
   if (behaviour_ == nullptr) return;
   channel_->methods().visit([&](const bridge::MethodCounts::Entry& counts) {
     MethodMetrics method{.name = {},
+                         .id = counts.selector,
                          .answered = bridge::MethodCounts::load(counts.answered),
                          .faults = bridge::MethodCounts::load(counts.faults),
                          .latency = {}};

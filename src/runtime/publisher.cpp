@@ -69,6 +69,8 @@ void Publisher::run() {
 }
 
 void Publisher::publish() {
+  // Before the methods: those that its messages name are in the file when it is.
+  runtime_.take_trace(trace_);
   if (const auto metrics = runtime_.try_metrics()) writer_->store(*metrics);
   const auto kernels = runtime_.kernels();
   forget_all_but(kernels);  // first: who comes may need their places
@@ -76,7 +78,6 @@ void Publisher::publish() {
   for (const auto& kernel : kernels)
     if (!publish(kernel)) ++missing;
   publish_errors();
-  runtime_.take_trace(trace_);
   writer_->append(trace_, runtime_.trace_missed());
   answer_request();
   writer_->beat(missing);

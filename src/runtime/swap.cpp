@@ -271,6 +271,8 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
     added_.find(name)->second = {next, version, running.definition};
   }
   if (result) result = migrate(migrations, *program, timeout_ns);
+  if (publishes_)
+    trace_.keep(TraceEvent::of(TraceKind::swap, version, begin_ns, clock_.now_ns(), name));
   if (!result) {
     Error error = std::move(result).error();
     error.detail = "program '" + name + "' has version " + std::to_string(version) +

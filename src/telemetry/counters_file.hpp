@@ -57,6 +57,7 @@ inline constexpr std::size_t method_lines_max = 4096;
 
 struct MethodLine {
   std::uint64_t kernel;  // KernelRecord::in_use; 0: the place is free
+  std::uint64_t id;      // MethodMetrics::id
   std::uint64_t answered;
   std::uint64_t faults;
   LatencySummary latency;
@@ -123,6 +124,6 @@ struct CountersFile {
 inline constexpr std::size_t common_bytes = offsetof(CountersFile, kernels_used);
 // What the drawing says.
 static_assert(offsetof(CountersFile, version) == 8 && common_bytes == 64 &&
-              offsetof(CountersFile, runtime) == 192 && sizeof(CountersFile) == 43'664'448);
+              offsetof(CountersFile, runtime) == 192 && sizeof(CountersFile) == 43'729'984);
 
 }  // namespace ringkernel::telemetry

@@ -182,6 +182,7 @@ bool CountersWriter::store_method(std::uint32_t place, std::uint64_t number,
   if (!has_memory(counters_->methods, used, place)) return false;
   MethodLine line{};
   line.kernel = number;
+  line.id = method.id;
   line.answered = method.answered;
   line.faults = method.faults;
   line.latency = method.latency;
