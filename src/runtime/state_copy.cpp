@@ -64,9 +64,13 @@ std::optional<Result<KernelState::StateCopy>> KernelState::try_copy_state(
   if (migrating_ || deactivating_) return std::nullopt;  // whose pause it is, and who ends it
   if (!rests) {
     bridge::Executor& executor = program_->executor();
-    // Whoever has changed the run state meanwhile has activated it anew.
-    if (!pause || executor.epoch(kernel_) != *pause) pause = channel_->set_state(RK_KERNEL_PAUSED);
     executor.go_on(kernel_);
+    // Not this pause, or not any more: whoever has changed the run state has activated it anew. The
+    // device has to see that first: who asks again and again must not keep it from its messages.
+    if (!pause || executor.epoch(kernel_) != *pause) {
+      if (!executor.obeys(kernel_, executor.epoch(kernel_))) return std::nullopt;
+      pause = channel_->set_state(RK_KERNEL_PAUSED);
+    }
     if (!executor.obeys(kernel_, *pause)) return std::nullopt;
   }
   StateCopy copy{definition_, behaviour_, std::vector<std::byte>(rings_.state_bytes)};
