@@ -138,6 +138,7 @@ void Channel::note_reply(Slot& slot, const rk_record_header& reply) noexcept {
   slot.replied_ns = std::max(clock_.sample_ns(), entered_ns);
   latencies_->host_queue.record_alone(span_ns(accepted_ns, entered_ns));
   latencies_->device.record_alone(span_ns(entered_ns, slot.replied_ns));
+  slot.outcome.selector = reply.selector;  // for the trace
   methods_.record(reply.selector, span_ns(accepted_ns, slot.replied_ns));
   slot.taken_ns = reply.done_ticks != 0 ? clock_.ns_of_ticks(reply.taken_ticks) : 0;
   if (slot.taken_ns == 0) return;
@@ -158,6 +159,7 @@ void Channel::note_receipt(const Slot& slot) noexcept {
   limits_.trace->note([&] {
     TraceEvent event =
         TraceEvent::of(TraceKind::message, slot.outcome.id, accepted_ns, now_ns, limits_.name);
+    event.selector = slot.outcome.selector;
     event.entered_ns = slot.entered_ns.load(std::memory_order_relaxed);  // the receiver's own slot
     event.taken_ns = slot.taken_ns;
     event.done_ns = slot.taken_ns != 0 ? slot.done_ns : 0;

@@ -93,6 +93,10 @@ class Executor {
 
   /// Changes the kernel's run state (RK_KERNEL_*) and rings. Returns the epoch to wait for.
   std::uint32_t set_state(std::uint32_t kernel, std::uint32_t state) noexcept;
+  /// That of the run state which was told last; with whoever changes run states kept out.
+  [[nodiscard]] std::uint32_t epoch(std::uint32_t kernel) const noexcept {
+    return kernel_hosts_[kernel].state_epoch;
+  }
   /// Whether the executor has seen that epoch: it acts on the state it came with.
   [[nodiscard]] bool obeys(std::uint32_t kernel, std::uint32_t epoch) const noexcept;
 

@@ -78,7 +78,8 @@ class JsonCodec {
   return codec.from_reply(method, reply->bytes());
 }
 
-/// As `Kernel::read_state` and `write_state`, and their errors.
+/// As `Kernel::read_state` and `write_state`, and their errors. Kernel::state_json needs no codec,
+/// and works while the kernel is active.
 [[nodiscard]] inline Result<std::string> read_state_json(const Kernel& kernel, JsonCodec& codec) {
   std::vector<std::byte> state(codec.state_bytes());
   if (Result<void> read = kernel.read_state(state); !read) return std::move(read).error();

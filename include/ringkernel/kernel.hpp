@@ -199,6 +199,11 @@ class Kernel {
   requires std::is_trivially_copyable_v<State> Result<void> write_state(const State& state) {
     return write_state(std::as_bytes(std::span(&state, 1)));
   }
+  /// The state as JSON by the program's schema, at any time: an active kernel pauses for the copy,
+  /// and its messages wait meanwhile. Without a schema: its bytes, a string of hexadecimal digits.
+  /// Errors: invalid_state of one that has ended; state_mismatch, if it has no state, or one that
+  /// was not migrated; busy, if the device was busy with a message for `termination_timeout`.
+  [[nodiscard]] Result<std::string> state_json() const;
 
   // --- plain messages -------------------------------------------------------------------------
 

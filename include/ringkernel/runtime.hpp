@@ -181,8 +181,8 @@ class RingKernelRuntime {
   [[nodiscard]] Result<KernelMetrics> metrics(std::string_view id) const;
   [[nodiscard]] RuntimeMetrics metrics() const;
   /// What went wrong so far, in the order in which it first did, of kernels that are gone too:
-  /// outcomes of messages, refusals, lifecycle. At most `errors_max` kinds; a receiver that waits
-  /// in vain and a cancellation are no errors.
+  /// outcomes of messages, refusals, lifecycle, programs that were not added or swapped. At most
+  /// `errors_max` kinds; a receiver that waits in vain and a cancellation are no errors.
   [[nodiscard]] std::vector<ErrorRecord> errors() const;
   /// Counts and latencies of this runtime and its kernels begin anew, the list of errors is empty;
   /// what is counted at this moment (messages in flight, memory) stays, and kernels that have ended

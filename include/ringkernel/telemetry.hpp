@@ -37,6 +37,7 @@ struct LatencySummary {
 /// Of one method of a program with a schema.
 struct MethodMetrics {
   std::string name;
+  std::uint32_t id = 0;        ///< MethodInfo::id
   std::uint64_t answered = 0;  ///< requests that the device has answered
   std::uint64_t faults = 0;    ///< of these, with an error
   LatencySummary latency;      ///< from the submission until the answer was found; as below
@@ -45,6 +46,8 @@ struct MethodMetrics {
 struct KernelMetrics {
   std::string id;
   std::string program;
+  std::string behaviour;              ///< of the program's schema; empty: it has none
+  std::uint64_t program_version = 0;  ///< ProgramInfo::version: 1 more for each swap
   KernelStatus status = KernelStatus::created;
   // Counted by the device, each message before its reply is there.
   std::uint64_t messages_in = 0;

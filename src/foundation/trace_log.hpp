@@ -1,5 +1,6 @@
 /// What happened when, in the order in which it ended: messages whose times are taken, changes of
-/// state, slices. Kept until somebody takes it; when there are too many, events are left out.
+/// state, slices, swaps of programs. Kept until somebody takes it; when there are too many, events
+/// are left out.
 ///
 /// Threading: any thread; `note` waits for nobody, and rather leaves the event out.
 /// Memory ordering: a lock; `missed` is a figure.
@@ -20,19 +21,20 @@
 
 namespace ringkernel {
 
-enum class TraceKind : std::uint64_t { message = 1, state, slice };
+enum class TraceKind : std::uint64_t { message = 1, state, slice, swap };
 
 /// All zero: none.
 struct TraceEvent {
   TraceKind kind;
-  std::uint64_t id;  ///< message: its id; state: KernelStatus; slice: its number
+  std::uint64_t id;  ///< message: its id; state: KernelStatus; slice: its number; swap: the version
+  std::uint64_t selector;  ///< message: of its method, if its program has any
   std::uint64_t begin_ns;
   std::uint64_t entered_ns;             ///< message: there was room in the input ring
   std::uint64_t taken_ns;               ///< message: by the executor; 0: nobody knows
   std::uint64_t done_ns;                ///< message: answered by the executor; 0: nobody knows
   std::uint64_t replied_ns;             ///< message: the reply was found
   std::uint64_t end_ns;                 ///< state: as begin_ns; slice: it was found to have ended
-  char name[kernel_id_length_max + 8];  ///< of the kernel; slice: of its program; ends with a zero
+  char name[kernel_id_length_max + 8];  ///< of the kernel; slice, swap: of the program; ends with 0
 
   [[nodiscard]] static TraceEvent of(TraceKind kind, std::uint64_t id, std::uint64_t begin_ns,
                                      std::uint64_t end_ns, std::string_view name) noexcept {
@@ -45,7 +47,7 @@ struct TraceEvent {
     return event;
   }
 };
-static_assert(sizeof(TraceEvent) == 200);
+static_assert(sizeof(TraceEvent) == 208);
 
 class TraceLog {
  public:

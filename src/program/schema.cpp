@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/emission.hpp"
+#include "program/struct_json.hpp"
 
 namespace ringkernel::program {
 namespace {
@@ -44,6 +45,10 @@ const Behaviour* Schema::find_behaviour(std::string_view behaviour) const {
   return find(behaviours_, behaviour);
 }
 
+std::string Schema::state_json(const State& state, std::span<const std::byte> bytes) const {
+  return struct_json(*model_, state.name, bytes);
+}
+
 Result<Schema> Schema::from_binary(std::span<const std::byte> bfbs, const SchemaSource& source) {
   RK_TRY(model, read_model(bfbs, source));
   RK_TRY(plan, make_plan(std::move(model), source));
@@ -54,6 +59,7 @@ Result<Schema> Schema::from_binary(std::span<const std::byte> bfbs, const Schema
   schema.dispatch_ = dispatch_text(plan, schema.header_name_);
   schema.behaviours_ = std::move(plan.behaviours);
   schema.tables_ = std::move(plan.tables);
+  schema.model_ = std::make_shared<const Model>(std::move(plan.model));
   return schema;
 }
 

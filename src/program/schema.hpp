@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,6 +91,8 @@ template <class T>
   return text;
 }
 
+struct Model;  // model.hpp
+
 /// FNV-1a, 32 bits.
 std::uint32_t name_id(std::string_view full_name);
 
@@ -105,6 +108,9 @@ class Schema {
 
   [[nodiscard]] const WireTables& tables() const { return tables_; }
 
+  /// A state of one of its behaviours as JSON (struct_json.hpp); `bytes`: as many as it has.
+  [[nodiscard]] std::string state_json(const State& state, std::span<const std::byte> bytes) const;
+
   /// "trading.rk.h", under which a handler's source includes the header.
   [[nodiscard]] const std::string& header_name() const { return header_name_; }
   /// Types, readers and writers.
@@ -115,6 +121,7 @@ class Schema {
  private:
   std::vector<Behaviour> behaviours_;
   WireTables tables_;
+  std::shared_ptr<const Model> model_;
   std::string header_name_;
   std::string header_;
   std::string dispatch_;

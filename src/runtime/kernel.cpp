@@ -86,6 +86,14 @@ Result<void> Kernel::write_state(Bytes bytes) {
   return or_no_memory([&] { return state_->write_state(bytes); });
 }
 
+Result<std::string> Kernel::state_json() const {
+  if (!usable(state_)) return refusal(state_);
+  auto json = or_no_memory(
+      [this] { return state_->state_json(state_->runtime().options().termination_timeout); });
+  if (!json) return state_->noted(std::move(json).error());
+  return json;
+}
+
 Result<PreparedCall> Kernel::prepare(const Request& request) {
   if (!usable(state_)) return refusal(state_);
   return or_no_memory([&]() -> Result<PreparedCall> {

@@ -39,6 +39,7 @@ void KernelState::add_methods(KernelMetrics& metrics) const {
   if (behaviour_ == nullptr) return;
   channel_->methods().visit([&](const bridge::MethodCounts::Entry& counts) {
     MethodMetrics method{.name = {},
+                         .id = counts.selector,
                          .answered = bridge::MethodCounts::load(counts.answered),
                          .faults = bridge::MethodCounts::load(counts.faults),
                          .latency = {}};
@@ -73,6 +74,8 @@ KernelMetrics KernelState::all_metrics() const {
   KernelMetrics metrics;
   metrics.id = id_;
   metrics.program = options_.program;
+  if (behaviour_ != nullptr) metrics.behaviour = behaviour_->name;
+  metrics.program_version = version_;
   if (channel_ == nullptr) return metrics;
   const rk_telemetry_block device = program_->executor().telemetry(kernel_);
   const bridge::ChannelCounters host = channel_->counters();
@@ -149,6 +152,7 @@ KernelState::Activity KernelState::activity() const {
   activity.status = status();
   const std::lock_guard lock(mutex_);
   activity.resets = resets_;
+  activity.version = version_;
   if (channel_ == nullptr) return activity;
   const bridge::ChannelCounters host = channel_->counters();
   activity.events = host.accepted + host.replied + host.failed + host.late + host.dropped +

@@ -83,10 +83,12 @@ Result<void> KernelState::check_usable() const {
   return error;
 }
 
-void KernelState::adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour) {
+void KernelState::adopt(const DefinitionPointer& definition, std::uint32_t version,
+                        const program::Behaviour* behaviour) {
   const std::lock_guard lock(mutex_);
   if (has_methods_ && behaviour == nullptr) return;  // it has ended meanwhile
   definition_ = definition;
+  version_ = version;
   behaviour_ = behaviour;
 }
 

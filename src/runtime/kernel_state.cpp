@@ -112,6 +112,7 @@ Result<void> KernelState::open(Program& program) {
   const std::lock_guard lock(mutex_);
   state_ = std::move(state);
   definition_ = definition;
+  version_ = program.version();
   behaviour_ = behaviour;
   set_status(KernelStatus::launched);
   return {};

@@ -91,7 +91,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     return region.bytes() != 0 ? region.offset() + state_margin_bytes : 0;
   }
   /// The program's definition was replaced by one that has its behaviour.
-  void adopt(const DefinitionPointer& definition, const program::Behaviour* behaviour);
+  void adopt(const DefinitionPointer& definition, std::uint32_t version,
+             const program::Behaviour* behaviour);
   /// Counts those methods from here on.
   void count_methods(const program::Behaviour* behaviour);
   /// Of its program's schema; nullptr: it has none, or the kernel has ended.
@@ -103,6 +104,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Result<KernelInterface> interface() const;
   Result<void> read_state(std::span<std::byte> bytes) const;
   Result<void> write_state(Bytes bytes);
+  /// The state as JSON by the program's schema, or as hexadecimal digits in a string where it has
+  /// none. An active kernel is paused for the copy: its messages wait, and go on behind it. Waits
+  /// for the device, and for a change of state or a migration under way, for `timeout` at most:
+  /// busy. Not noted.
+  [[nodiscard]] Result<std::string> state_json(std::chrono::nanoseconds timeout);
 
   Result<void> activate();
   /// The same without a note of its error.
@@ -216,6 +222,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     std::uint64_t unanswered = 0;
     std::uint32_t in_flight = 0;
     KernelStatus status = KernelStatus::created;
+    std::uint32_t version = 0;
     // The executor's and the mover's figures of KernelMetrics, which change without an event.
     std::uint64_t slices = 0;
     std::uint64_t parks = 0;
@@ -269,11 +276,22 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Result<void> check_launched() const;
   /// That the device leaves the state alone, and that it has `bytes`; the state lock is held.
   [[nodiscard]] Result<void> check_state(std::size_t bytes) const;
-  [[nodiscard]] Error is_migrating() const;
+  [[nodiscard]] Error is_migrating() const;  // state lock held
   /// What is said of a kernel whose state is that of another program for good.
   [[nodiscard]] Error unmigrated() const;
   /// If it has failed: why. The state lock is held.
   [[nodiscard]] Result<void> check_usable() const;
+  /// A state and what it is.
+  struct StateCopy {
+    DefinitionPointer definition;
+    const program::Behaviour* behaviour = nullptr;  // in its schema; nullptr: it has none
+    std::vector<std::byte> bytes;
+  };
+  [[nodiscard]] Result<StateCopy> copy_state(std::chrono::nanoseconds timeout);
+  /// Nothing: not yet, and `pause` is the epoch of the kernel's pause. The state lock is held.
+  [[nodiscard]] std::optional<Result<StateCopy>> try_copy_state(
+      std::optional<std::uint32_t>& pause);
+  void end_pause(std::uint32_t pause) noexcept;
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;
   /// What its sender is told of a handler that wrote beyond its reply or its state.
@@ -313,6 +331,7 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   std::shared_ptr<KernelState> next_ending_;  // of those that shutdown or restart ends together
 
+  std::mutex copying_;  // held for a copy of the state: two would take each other's pause away
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;
@@ -320,7 +339,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bool migrating_ = false;  // its state is being made anew: nothing but a termination until then
   bool is_unmigrated_ = false;                     // for good: its state is another program's
   bool ending_told_ = false;                       // the device was told that it is absent
-  DefinitionPointer definition_;                   // a swap changes it, and the two below
+  DefinitionPointer definition_;                   // a swap changes it, and the three below
+  std::uint32_t version_ = 0;                      // of the definition
   const program::Behaviour* behaviour_ = nullptr;  // in its schema; nullptr: it has none
   Arena::Region state_;
   Arena::Region old_state_;  // of which the device is making the new one

@@ -50,6 +50,7 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   RK_TRY(port, memory_.device().create_executor(definition_->source(options.version),
                                                 region_offset_, options.limits.work_groups));
   work_groups_ = options.limits.work_groups;
+  version_ = options.version;
   trace_ = options.trace;
   port_.emplace(std::move(port));
   bridge::ExecutorLimits limits = options.limits;
@@ -79,8 +80,10 @@ Result<void> Program::prepare(const DefinitionPointer& next, std::uint32_t versi
   return port_->prepare(next->source(version));
 }
 
-Result<void> Program::replace(DefinitionPointer next, std::uint64_t timeout_ns) {
+Result<void> Program::replace(DefinitionPointer next, std::uint32_t version,
+                              std::uint64_t timeout_ns) {
   definition_ = std::move(next);
+  version_ = version;
   RK_TRY_VOID(port_->replace(timeout_ns));
   // A slice that was asked to leave may have left work behind.
   for (std::uint32_t group = 0; group < work_groups_; ++group) executor_->go_on(group);

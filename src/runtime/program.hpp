@@ -51,7 +51,8 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   [[nodiscard]] Result<void> prepare(const DefinitionPointer& next, std::uint32_t version);
   /// Slices that begin from here on are of what was prepared, which is the program's definition
   /// then; returns when no other runs any more. E6007, where one still does. With `launches` alone.
-  [[nodiscard]] Result<void> replace(DefinitionPointer next, std::uint64_t timeout_ns);
+  [[nodiscard]] Result<void> replace(DefinitionPointer next, std::uint32_t version,
+                                     std::uint64_t timeout_ns);
   /// Shared by those who launch a kernel of the program, until it is one.
   [[nodiscard]] std::shared_mutex& launches() noexcept { return launches_; }
 
@@ -62,6 +63,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// With `launches`.
   [[nodiscard]] const DefinitionPointer& definition() const noexcept { return definition_; }
+  [[nodiscard]] std::uint32_t version() const noexcept { return version_; }  ///< likewise
 
   /// Adds the slices that were launched on the device so far, and the copies that were started.
   void add_to(RuntimeMetrics& metrics) const noexcept {
@@ -115,6 +117,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   const std::string name_;
   std::shared_mutex launches_;
   DefinitionPointer definition_;
+  std::uint32_t version_ = 1;   // of the definition
   const Arena::Region region_;  // goes last, when nothing touches it any more
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;

@@ -69,6 +69,8 @@ void Publisher::run() {
 }
 
 void Publisher::publish() {
+  // Before the methods: those that its messages name are in the file when it is.
+  runtime_.take_trace(trace_);
   if (const auto metrics = runtime_.try_metrics()) writer_->store(*metrics);
   const auto kernels = runtime_.kernels();
   forget_all_but(kernels);  // first: who comes may need their places
@@ -76,8 +78,8 @@ void Publisher::publish() {
   for (const auto& kernel : kernels)
     if (!publish(kernel)) ++missing;
   publish_errors();
-  runtime_.take_trace(trace_);
   writer_->append(trace_, runtime_.trace_missed());
+  answer_request();
   writer_->beat(missing);
 }
 
@@ -170,6 +172,19 @@ void Publisher::publish_errors() {
       is_stored = false;
   }
   if (is_stored) errors_seen_ = seen;
+}
+
+void Publisher::answer_request() {
+  // The file must not look silent meanwhile.
+  constexpr std::chrono::nanoseconds patience = std::chrono::milliseconds(500);
+  const std::optional<telemetry::StateRequest> request = writer_->state_request();
+  if (!request) return;
+  const auto place = std::ranges::find_if(
+      places_, [&](const auto& entry) { return entry.second.number == request->kernel; });
+  const auto kernel = place != places_.end() ? place->first.lock() : nullptr;
+  writer_->answer(*request, kernel != nullptr
+                                ? or_no_memory([&] { return kernel->state_json(patience); })
+                                : Error(Errc::kernel_not_found, "it has ended"));
 }
 
 void Publisher::forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels) {

@@ -61,6 +61,8 @@ class Publisher {
   [[nodiscard]] bool publish_methods(Place& place);
   void free_method(std::uint32_t line);
   void publish_errors();
+  /// Whoever asks for a kernel's state gets it, or why not.
+  void answer_request();
 
   RuntimeState& runtime_;
   const std::chrono::nanoseconds period_;

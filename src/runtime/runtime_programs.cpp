@@ -1,6 +1,7 @@
 // The programs of a runtime: what their names stand for, their executors, and the ends of those.
 #include <utility>
 
+#include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "runtime/kernel_state.hpp"
@@ -37,6 +38,22 @@ Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
 }
 
 Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
+  auto added = or_no_memory([&] { return try_add_program(desc); });
+  if (!added) note_of_program(desc.name, added.error());
+  return added;
+}
+
+void RuntimeState::note_of_program(std::string_view name, const Error& error) noexcept {
+  Error told = error;
+  (void)with_memory([&] {
+    const std::string quoted = "'" + std::string(name) + "'";
+    if (told.detail.find(quoted) == std::string::npos)
+      told.detail = "program " + quoted + ": " + told.detail;
+  });
+  (void)noted({}, std::move(told));
+}
+
+Result<ProgramInfo> RuntimeState::try_add_program(const ProgramDesc& desc) {
   const std::lock_guard lock(programs_mutex_);
   if (!memory_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
   if (program::Definition::is_built_in(desc.name) || added_.contains(desc.name))

@@ -144,9 +144,14 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] Result<Current> current(const std::string& name) const;
   /// The running program of that definition, built if there is none; with the programs' lock.
   [[nodiscard]] Result<Program*> open_program(const Current& current);
+  [[nodiscard]] Result<ProgramInfo> try_add_program(const ProgramDesc& desc);
+  /// Notes why a program was not added or swapped, as no kernel's, with its name.
+  void note_of_program(std::string_view name, const Error& error) noexcept;
   /// What takes the place of the user's own program of that name. One at a time: busy.
   using MakeNext = std::function<Result<DefinitionPointer>(const Current& running)>;
   [[nodiscard]] Result<SwapInfo> swap(std::string_view name, const MakeNext& make_next);
+  /// The same without a note of its error.
+  [[nodiscard]] Result<SwapInfo> try_swap(std::string_view name, const MakeNext& make_next);
   /// With the place of a launch, so that neither shutdown nor restart is under way.
   [[nodiscard]] Result<SwapInfo> swap_running(const Current& running,
                                               const DefinitionPointer& next);

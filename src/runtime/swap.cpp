@@ -15,6 +15,7 @@
 #include "program/succession.hpp"
 #include "ringkernel/protocol/fault.h"
 #include "runtime/kernel_state.hpp"
+#include "runtime/logger.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace ringkernel::detail {
@@ -183,6 +184,15 @@ std::string stuck_text(const std::deque<Migration>& migrations) {
   return ids.empty() ? ids : "; not migrated, and can only be terminated: " + ids;
 }
 
+/// For the log.
+std::string to_text(const std::string& name, const SwapInfo& swapped) {
+  const auto pause = std::chrono::duration_cast<std::chrono::microseconds>(swapped.pause);
+  return "program '" + name + "': version " + std::to_string(swapped.version - 1) + " -> " +
+         std::to_string(swapped.version) + ", paused for " + std::to_string(pause.count()) +
+         " us, " + std::to_string(swapped.migrated) +
+         (swapped.migrated == 1 ? " state" : " states") + " migrated";
+}
+
 }  // namespace
 
 Result<SwapInfo> RuntimeState::swap_program(const ProgramDesc& desc) {
@@ -202,6 +212,12 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
 }
 
 Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_next) {
+  auto swapped = or_no_memory([&] { return try_swap(name, make_next); });
+  if (!swapped) note_of_program(name, swapped.error());
+  return swapped;
+}
+
+Result<SwapInfo> RuntimeState::try_swap(std::string_view name, const MakeNext& make_next) {
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "swap of program '" + std::string(name) + "'");
@@ -227,7 +243,10 @@ Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_
     return Error(Errc::unsupported,
                  "program '" + std::string(name) + "' is part of the library, and is not swapped");
   RK_TRY(next, make_next(*running));
-  return swap_running(*running, next);
+  Result<SwapInfo> swapped = swap_running(*running, next);
+  if (swapped && logger_ != nullptr)  // no shutdown takes it away meanwhile
+    (void)with_memory([&] { logger_->tell(LogLevel::info, to_text(next->name(), *swapped)); });
+  return swapped;
 }
 
 std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels_of(std::string_view program) const {
@@ -275,13 +294,15 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
 
   for (Migration& migration : migrations) migration.hold();
   // Whatever it answers: from here on slices that begin are of the new one.
-  Result<void> result = or_no_memory([&] { return program->replace(next, timeout_ns); });
-  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, successors[i]);
+  Result<void> result = or_no_memory([&] { return program->replace(next, version, timeout_ns); });
+  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, version, successors[i]);
   {
     const std::lock_guard lock(programs_mutex_);
     added_.find(name)->second = {next, version, running.definition};
   }
   if (result) result = migrate(migrations, *program, timeout_ns);
+  if (publishes_)
+    trace_.keep(TraceEvent::of(TraceKind::swap, version, begin_ns, clock_.now_ns(), name));
   if (!result) {
     Error error = std::move(result).error();
     error.detail = "program '" + name + "' has version " + std::to_string(version) +

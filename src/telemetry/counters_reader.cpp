@@ -157,11 +157,19 @@ std::unordered_map<std::uint64_t, std::vector<MethodMetrics>> CountersReader::me
     MethodLine line;
     if (!counters_->methods[place].load(line) || line.kernel == 0) continue;
     methods[line.kernel].push_back({.name = text_of(line.name),
+                                    .id = static_cast<std::uint32_t>(line.id),
                                     .answered = line.answered,
                                     .faults = line.faults,
                                     .latency = line.latency});
   }
   return methods;
+}
+
+std::map<std::uint64_t, std::string> CountersReader::method_names() const {
+  std::map<std::uint64_t, std::string> names;
+  for (const auto& [kernel, called] : methods())
+    for (const MethodMetrics& method : called) names[method.id] = method.name;
+  return names;
 }
 
 std::vector<PublishedKernel> CountersReader::kernels() const {
@@ -180,6 +188,7 @@ std::vector<PublishedKernel> CountersReader::kernels() const {
     KernelMetrics& metrics = published.metrics;
     metrics.id = text_of(record.id);
     metrics.program = text_of(record.program);
+    metrics.behaviour = text_of(record.behaviour);
     metrics.status = static_cast<KernelStatus>(record.status);
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = record.name;

@@ -10,8 +10,10 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -76,6 +78,9 @@ class CountersReader {
   /// Events from the place `from` on, 0: the first one, as far as they are still there; `from`
   /// becomes the place behind the last one.
   [[nodiscard]] std::vector<TraceEvent> trace(std::uint64_t& from) const;
+  /// Of methods that were called, by their ids: those that messages of the trace name, as long as
+  /// their kernels are there.
+  [[nodiscard]] std::map<std::uint64_t, std::string> method_names() const;
   /// Events that were left out of it so far.
   [[nodiscard]] std::uint64_t trace_missed() const noexcept;
 

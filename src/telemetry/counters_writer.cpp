@@ -154,6 +154,7 @@ bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const Kern
   record.status = static_cast<std::uint64_t>(metrics.status);
   put(record.id, metrics.id);
   put(record.program, metrics.program);
+  put(record.behaviour, metrics.behaviour);
 #define RK_KERNEL_FIGURE(name, kind, help) record.name = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) record.name = metrics.name;
 #include "telemetry/figures.def"
@@ -181,6 +182,7 @@ bool CountersWriter::store_method(std::uint32_t place, std::uint64_t number,
   if (!has_memory(counters_->methods, used, place)) return false;
   MethodLine line{};
   line.kernel = number;
+  line.id = method.id;
   line.answered = method.answered;
   line.faults = method.faults;
   line.latency = method.latency;
@@ -234,6 +236,33 @@ void CountersWriter::append(std::span<const TraceEvent> events, std::uint64_t mi
   }
   // release: the events; pairs with the acquire in trace()
   std::atomic_ref(counters_->trace_ended).store(end, std::memory_order_release);
+}
+
+std::optional<StateRequest> CountersWriter::state_request() const noexcept {
+  StateRequest& request = counters_->state_request;
+  // acquire: the kernel; pairs with the release in ask_for_state
+  const std::uint64_t number = std::atomic_ref(request.number).load(std::memory_order_acquire);
+  if (number == counters_->state_answer.number) return std::nullopt;  // this thread's own
+  // relaxed: if it is a later request's, nobody waits for this number any more
+  return StateRequest{number, std::atomic_ref(request.kernel).load(std::memory_order_relaxed)};
+}
+
+void CountersWriter::answer(const StateRequest& request, Result<std::string> state) {
+  if (state && state->size() > state_text_max)
+    state = Error(Errc::limit_exceeded, "the state as JSON has " + std::to_string(state->size()) +
+                                            " bytes, and a counters file has room for " +
+                                            std::to_string(state_text_max));
+  StateAnswer& answer = counters_->state_answer;
+  const std::string& text = state ? *state : state.error().detail;
+  answer.code = state ? 0 : state.error().code.value();
+  answer.bytes = std::min(text.size(), state_text_max);
+  if (!fill_hole(file_.get(), offsetof(CountersFile, state_text), state_text_max)) {
+    answer.code = static_cast<std::int64_t>(Errc::allocation_failure);
+    answer.bytes = 0;
+  }
+  std::memcpy(counters_->state_text, text.data(), answer.bytes);
+  // release: the answer; pairs with the acquire in ask_for_state
+  std::atomic_ref(answer.number).store(request.number, std::memory_order_release);
 }
 
 void CountersWriter::beat(std::uint64_t missing) {

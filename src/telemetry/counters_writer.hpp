@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "foundation/file.hpp"
@@ -61,6 +63,11 @@ class CountersWriter {
 
   /// Events in their order; `missed` were left out so far. What there is no memory for is lost.
   void append(std::span<const TraceEvent> events, std::uint64_t missed);
+
+  /// That somebody wants a state and has no answer yet.
+  [[nodiscard]] std::optional<StateRequest> state_request() const noexcept;
+  /// `state`: as JSON, or why there is none.
+  void answer(const StateRequest& request, Result<std::string> state);
 
   /// Closes a publication: readers see that the writer lives. `missing` ring kernels have no place.
   void beat(std::uint64_t missing);

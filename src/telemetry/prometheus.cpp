@@ -170,6 +170,12 @@ void add_health(std::string& text, const std::vector<Reading>& readings) {
                          escaped(of.backend), escaped(of.device), escaped(of.transfer)),
              std::uint64_t{1});
   }
+  Family kernel_info(text, "kernel_info", MetricKind::gauge, "The behaviour of the kernel, and 1");
+  for (const Reading& reading : readings)
+    for (const KernelReading& kernel : reading.kernels)
+      kernel_info.add(fmt::format("{},behaviour=\"{}\"", labels_of(reading, kernel.metrics),
+                                  escaped(kernel.metrics.behaviour)),
+                      std::uint64_t{1});
   Family state(text, "kernel_state", MetricKind::gauge, "1 for the state that the kernel is in");
   for (const Reading& reading : readings)
     for (const KernelReading& kernel : reading.kernels)

@@ -18,6 +18,7 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
   const KernelMetrics& metrics = kernel.metrics;
   Json object{{"id", metrics.id},
               {"program", metrics.program},
+              {"behaviour", metrics.behaviour},
               {"state", ringkernel::name(metrics.status)},
               {"published_ns", kernel.published_ns}};
 #define RK_KERNEL_FIGURE(name, kind, help) object[#name] = metrics.name;

@@ -219,6 +219,12 @@ TEST_P(Page, ShowsTheMethodsOfAProgram) {
   EXPECT_EQ(buy.at("answered"), "3");
   EXPECT_EQ(buy.at("faults"), "3");
   EXPECT_NE(buy.at("p50_ns"), "0");
+  EXPECT_EQ(text_at("#detail-program"), "program shop version 1, behaviour Till");
+  ASSERT_TRUE(runtime.swap_program(shop_program()));
+  EXPECT_TRUE(await([&] {
+    return text_at("#detail-program") == "program shop version 2, behaviour Till" &&
+           text_at("[data-kernel=till] [data-figure=program]") == "shop v2";
+  }));
 }
 
 TEST_P(Page, ShowsWhatWaits) {

@@ -7,6 +7,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -81,6 +82,28 @@ TEST_P(Events, TellErrors) {
   EXPECT_EQ(wrong.error, Errc::unsupported_operation);
   EXPECT_NE(wrong.error.detail, "");
   EXPECT_EQ(next(events).error, Errc::kernel_exists);
+}
+
+/// Those of no kernel, with the program's name.
+TEST_P(Events, TellOfProgramsThatAreNotAddedOrSwapped) {
+  RingKernelRuntime runtime = open();
+  EventStream events = runtime.events({.repeat_period = {}});
+  EXPECT_FALSE(runtime.add_program({.name = "nothing"}));
+  EXPECT_FALSE(runtime.swap_back("nowhere"));
+  ProgramDesc unreadable{.name = "unreadable"};
+  unreadable.source = Source::file("/nonexistent/it.rk.cl");
+  EXPECT_FALSE(runtime.add_program(unreadable));
+  const std::vector<ErrorRecord> errors = runtime.errors();
+  ASSERT_EQ(errors.size(), 2u) << "of one code two are one error";
+  for (const char* const program : {"'nothing'", "'nowhere'", "'unreadable'"}) {
+    const Event event = next(events);
+    EXPECT_EQ(event.kernel, "");
+    EXPECT_FALSE(event.status);
+    EXPECT_THAT(event.error.text(), ::testing::HasSubstr(program));
+    EXPECT_TRUE(std::ranges::any_of(errors, [&](const ErrorRecord& error) {
+      return error.code == event.error.code.value() && error.kernel.empty();
+    }));
+  }
 }
 
 TEST_P(Events, AreAwaited) {

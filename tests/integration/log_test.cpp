@@ -90,6 +90,28 @@ TEST_P(Log, TellsTheLifeOfARuntimeAndItsKernels) {
                 path.stem().string().substr(std::string("runtime-").size()));
 }
 
+TEST_P(Log, TellsSwapsAndWhatWasNotSwapped) {
+  const auto program = [](const std::string& body) {
+    return ProgramDesc{.name = "bytes",
+                       .source = Source::text("bytes.rk.cl", "RK_ON_BYTES {\n" + body + "}\n")};
+  };
+  {
+    auto runtime = open();
+    const std::string good = "  (void)state;\n  rk_reply_length(self, 0);\n  return RK_OK;\n";
+    ASSERT_TRUE(runtime.add_program(program(good)));
+    EXPECT_FALSE(runtime.swap_program(program("  return no_such_thing(self);\n")));
+    ASSERT_TRUE(runtime.swap_program(program(good + " ")));
+    ASSERT_TRUE(runtime.swap_back("bytes"));
+  }
+  using ::testing::ContainsRegex;
+  const std::vector<std::string> lines = sink_->lines();
+  EXPECT_THAT(lines, Contains(ContainsRegex("^info \\[\\] program 'bytes': version 1 -> 2, paused "
+                                            "for [0-9]+ us, 0 states migrated$")));
+  EXPECT_THAT(lines, Contains(ContainsRegex("^info \\[\\] program 'bytes': version 2 -> 3, ")));
+  EXPECT_THAT(lines, Contains(ContainsRegex("^warning \\[\\] .*build_failed.*'bytes'.*"
+                                            "bytes.rk.cl:2")));
+}
+
 /// The first error of a kind at once, those like it counted: at the end at the latest.
 TEST_P(Log, TellsRepeatedErrorsOnce) {
   constexpr int failures = 50;

@@ -28,6 +28,8 @@ using testing::run_child;
 
 class Rkstat : public Publishing {};
 
+constexpr char other_version = static_cast<char>(telemetry::file_version + 1);
+
 INSTANTIATE_TEST_SUITE_P(Backends, Rkstat, ::testing::ValuesIn(backend_names), backend_label);
 
 TEST_P(Rkstat, ShowsARuntimeAtWork) {
@@ -138,13 +140,14 @@ TEST_P(Rkstat, TellsTheHealthByItsExitCode) {
   std::filesystem::create_directory(other);
   std::filesystem::copy(runtime.metrics().telemetry_file, other / "runtime-1.counters");
   std::fstream file(other / "runtime-1.counters", std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(offsetof(telemetry::CountersFile, version)).put(9);
+  file.seekp(offsetof(telemetry::CountersFile, version)).put(other_version);
   file.close();
   const auto newer = rkstat();
   EXPECT_EQ(newer.exit_code, 3);
   EXPECT_THAT(newer.output, HasSubstr("runtime 1/1  other version: '"));
-  EXPECT_THAT(newer.output, HasSubstr("version 9; this tool reads version " +
-                                      std::to_string(telemetry::file_version)));
+  EXPECT_THAT(newer.output,
+              HasSubstr("version " + std::to_string(other_version) + "; this tool reads version " +
+                        std::to_string(telemetry::file_version)));
   EXPECT_THAT(newer.output, ::testing::Not(HasSubstr("its process is gone")));
   EXPECT_EQ(rkstat_json().at("runtimes").at(1).at("health").as_string(), "other version");
   std::filesystem::resize_file(other / "runtime-1.counters", 5);
@@ -221,7 +224,7 @@ TEST_P(Rkstat, ShowsWhoRunsFirstAndTheLastThatDiedNext) {
   std::filesystem::copy(crashed, root() / "9" / "runtime-1.counters");
   std::fstream(root() / "9" / "runtime-1.counters", std::ios::in | std::ios::out)
       .seekp(offsetof(telemetry::CountersFile, version))
-      .put(9);
+      .put(other_version);
   auto runtime = open_on(GetParam(), often()).value();
   const std::string last = crashed.parent_path().filename().string();
   const std::string dead = "/1  dead, last sign of life [0-9.]+ (us|ms|s|min|h) ago\n";

@@ -1,4 +1,5 @@
 // rkstat trace: what happened, event by event.
+#include <flatbuffers/flatbuffers.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "integration/telemetry_fixture.hpp"
+#include "shop_program.hpp"
 #include "support/terminal.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
@@ -146,6 +148,36 @@ TEST_P(Trace, HasSlices) {
   EXPECT_GT(slices.front().at("dur").to_number<double>(), 0);
   EXPECT_THAT(std::string(slices.front().at("name").as_string()),
               ::testing::MatchesRegex("slice [0-9]+"));
+}
+
+/// Messages by their methods, and a program's swap at the moment from which on it is the new one.
+TEST_P(Trace, KnowsPrograms) {
+  auto runtime = open_on(GetParam(), often()).value();
+  ASSERT_TRUE(runtime.add_program(shop_program()));
+  Kernel shelf = active(runtime, "shelf", {.program = "shop", .behaviour = "Shelf"});
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(builder.StartTable())));
+  const Bytes one(reinterpret_cast<const std::byte*>(builder.GetBufferPointer()),
+                  builder.GetSize());
+  ASSERT_TRUE(runtime.swap_program(shop_program()));
+  json::object swap;
+  double begin_us = 0;
+  ASSERT_TRUE(await([&] {  // but for those messages that somebody else kept from the log
+    EXPECT_TRUE(shelf.call("Put", one));
+    begin_us = 0;
+    for (const json::value& event : record()) {
+      const std::string name(event.at("name").as_string());
+      if (event.at("ph").as_string() == "i") swap = event.as_object();
+      if (event.at("ph").as_string() != "b") continue;
+      EXPECT_FALSE(name.starts_with("message ")) << name;
+      if (name.starts_with("Put ")) begin_us = event.at("ts").to_number<double>();
+    }
+    return begin_us != 0 && !swap.empty();
+  })) << report_;
+  EXPECT_EQ(swap.at("name").as_string(), "shop version 2");
+  EXPECT_EQ(swap.at("cat").as_string(), "swap");
+  EXPECT_LE(swap.at("ts").to_number<double>(), begin_us);
+  EXPECT_GE(swap.at("args").at("pause_us").to_number<double>(), 0);
 }
 
 /// Whoever records sees what comes later, too, and each event once.

@@ -68,6 +68,9 @@ export function showDetail(kernel, why) {
   panel.dataset.kernel = kernel.id;
   element("detail-name").textContent = kernel.id;
   element("detail-why").textContent = why;
+  const behaviour = kernel.behaviour === "" ? "" : `, behaviour ${kernel.behaviour}`;
+  element("detail-program").textContent =
+    `program ${kernel.program} version ${kernel.program_version}${behaviour}`;
   showHops(kernel);
   showMethods(kernel.methods);
   showFigures(element("detail-figures"), kernel);

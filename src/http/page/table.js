@@ -6,7 +6,7 @@ import { recent } from "./history.js";
 /** A column: `raw` is what it is sorted by and what tests read, `text` what people read. */
 const columns = [
   { figure: "id", label: "Kernel", raw: (kernel) => kernel.id, name: true },
-  { figure: "program", label: "Program", raw: (kernel) => kernel.program },
+  { figure: "program", label: "Program", raw: programOf },
   { figure: "state", label: "State", raw: (kernel) => kernel.state },
   number("messages_per_second", "Msg/s", (kernel) => kernel.messages_per_second, rate),
   number("p50_ns", "P50", (kernel) => recent(kernel)?.p50_ns, duration),
@@ -18,6 +18,11 @@ const columns = [
   ring("input_ring", "Input ring"),
   ring("output_ring", "Output ring"),
 ];
+
+/** With its version, where it was swapped. */
+function programOf({ program, program_version: version }) {
+  return version > 1 ? `${program} v${version}` : program;
+}
 
 function number(figure, label, raw, text) {
   return { figure, label, raw, text, numeric: true };

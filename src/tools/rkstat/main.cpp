@@ -1,5 +1,5 @@
-// rkstat: what the runtimes of this user are doing, read from their counters files. It writes
-// nothing, asks no service and looks at no device.
+// rkstat: what the runtimes of this user are doing, read from their counters files. It looks at no
+// device, and asks a service only for the state of a ring kernel.
 // Exit code: 0 healthy, 1 degraded, 2 no runtime (or none with that kernel), 3 another version's
 // file, 74 what is to be told cannot be written.
 #include <fmt/format.h>
@@ -19,6 +19,7 @@
 #include "end_signal.hpp"
 #include "outcome.hpp"
 #include "render.hpp"
+#include "state.hpp"
 #include "telemetry/folder.hpp"
 #include "telemetry/process.hpp"
 #include "telemetry/prometheus.hpp"
@@ -46,6 +47,7 @@ struct View {
     json,
     prometheus,
     trace,
+    state,
     top,
   };
   Kind kind = Kind::screen;
@@ -71,6 +73,7 @@ std::string render(const View& view, const Scope& scope, const rkstat::Readings&
   switch (view.kind) {
     case View::Kind::screen:
     case View::Kind::trace:
+    case View::Kind::state:
     case View::Kind::top: break;
     case View::Kind::kernel: return rkstat::render_kernel(now, before, view.kernel);
     case View::Kind::errors: return rkstat::render_errors(now);
@@ -114,6 +117,10 @@ void add_views(CLI::App& app, View& view) {
   CLI::App* const kernel = app.add_subcommand("kernel", "One ring kernel, with its latencies");
   kernel->add_option("name", view.kernel, "Its id")->required();
   kernel->callback(choose(View::Kind::kernel));
+  CLI::App* const state =
+      app.add_subcommand("state", "The state of a ring kernel as JSON; an active one is paused");
+  state->add_option("name", view.kernel, "Its id")->required();
+  state->callback(choose(View::Kind::state));
   app.add_subcommand("errors", "What went wrong, the latest first")
       ->callback(choose(View::Kind::errors));
   app.add_subcommand("backlog", "Where messages wait, most of them first")
@@ -149,6 +156,7 @@ void make_printable(rkstat::Readings& readings) {
     for (telemetry::KernelReading& kernel : reading.kernels) {
       clean(kernel.metrics.id);
       clean(kernel.metrics.program);
+      clean(kernel.metrics.behaviour);
       for (ringkernel::MethodMetrics& method : kernel.metrics.methods) clean(method.name);
     }
     for (ringkernel::ErrorRecord& error : reading.errors) {
@@ -263,6 +271,7 @@ int run(int argument_count, char** arguments) {
     }
     view.kind = view.as_json ? View::Kind::json : View::Kind::prometheus;
   }
+  if (view.kind == View::Kind::state) return rkstat::show_state(scope, view.kernel);
   if (view.kind == View::Kind::trace) return record_trace(view, scope);
   if (view.kind != View::Kind::top) return show(view, scope, interval_s, watch_s);
   const rkstat::TopEnd end = rkstat::run_top(scope, std::chrono::duration<double>(view.top_s));

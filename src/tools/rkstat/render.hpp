@@ -24,6 +24,9 @@ constexpr std::string_view no_ages_text = "of which no ages are taken (latency_s
 /// if none does.
 [[nodiscard]] std::string unreceived_text(const ringkernel::KernelMetrics& kernel);
 
+/// "counter", "counter v3" where it was swapped.
+[[nodiscard]] std::string program_text(const ringkernel::KernelMetrics& kernel);
+
 /// "pricing (9135/1)", or "9135/1".
 [[nodiscard]] std::string titled(const ringkernel::telemetry::Reading& reading);
 

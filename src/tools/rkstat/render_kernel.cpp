@@ -73,8 +73,10 @@ void append_errors(std::string& text, const Reading& reading, const KernelReadin
 void append(std::string& text, const Reading& reading, const KernelReading& kernel,
             const Reading* before) {
   const rk::KernelMetrics& of = kernel.metrics;
-  text += fmt::format("kernel {}  of runtime {} ({}), program {}, {}\n", of.id, titled(reading),
-                      name(reading.health), of.program, rk::name(of.status));
+  text +=
+      fmt::format("kernel {}  of runtime {} ({}), program {} version {}{}, {}\n", of.id,
+                  titled(reading), name(reading.health), of.program, of.program_version,
+                  of.behaviour.empty() ? "" : ", behaviour " + of.behaviour, rk::name(of.status));
   text += fmt::format("  {} messages/s; accepted {}, replied {}, failed {}\n",
                       rate_text(messages_per_second(kernel, before)), of.accepted, of.replied,
                       of.failed);

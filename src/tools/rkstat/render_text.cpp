@@ -20,20 +20,25 @@ std::string p_text(std::uint64_t ns) { return ns == 0 ? "-" : duration_text(ns);
 
 void append_kernels(std::string& text, const Reading& reading, const Reading* before) {
   std::size_t width = 6;
-  for (const KernelReading& kernel : reading.kernels)
+  std::size_t program_width = 8;
+  for (const KernelReading& kernel : reading.kernels) {
     width = std::max(width, std::min(width_of(kernel.metrics.id), id_width_max));
+    program_width =
+        std::max(program_width, std::min(width_of(program_text(kernel.metrics)), id_width_max));
+  }
   constexpr const char* line =
-      "  {:<{}}  {:<8} {:<11} {:>9} {:>8} {:>8} {:>12} {:>8} {:>9} {:>7} {:>6} {:>6}\n";
-  text += fmt::format(line, "KERNEL", width, "PROGRAM", "STATE", "MSG/S", "P50", "P99", "REPLIED",
-                      "FAILED", "IN FLIGHT", "QUEUED", "IN", "OUT");
+      "  {:<{}}  {:<{}} {:<11} {:>9} {:>8} {:>8} {:>12} {:>8} {:>9} {:>7} {:>6} {:>6}\n";
+  text += fmt::format(line, "KERNEL", width, "PROGRAM", program_width, "STATE", "MSG/S", "P50",
+                      "P99", "REPLIED", "FAILED", "IN FLIGHT", "QUEUED", "IN", "OUT");
   for (const KernelReading& kernel : reading.kernels) {
     const rk::KernelMetrics& of = kernel.metrics;
     const rk::LatencySummary latency = recent_latency(kernel, before);
-    text += fmt::format(line, short_id(of.id, width), width, of.program, rk::name(of.status),
-                        rate_text(messages_per_second(kernel, before)), p_text(latency.p50_ns),
-                        p_text(latency.p99_ns), of.replied, of.failed, of.in_flight, of.queued,
-                        percent_text(of.input_ring_used_bytes, of.input_ring_bytes),
-                        percent_text(of.output_ring_used_bytes, of.output_ring_bytes));
+    text += fmt::format(
+        line, short_id(of.id, width), width, short_id(program_text(of), program_width),
+        program_width, rk::name(of.status), rate_text(messages_per_second(kernel, before)),
+        p_text(latency.p50_ns), p_text(latency.p99_ns), of.replied, of.failed, of.in_flight,
+        of.queued, percent_text(of.input_ring_used_bytes, of.input_ring_bytes),
+        percent_text(of.output_ring_used_bytes, of.output_ring_bytes));
   }
 }
 
@@ -67,6 +72,11 @@ void append_state(std::string& text, const Reading& reading, const Reading* befo
 }
 
 }  // namespace
+
+std::string program_text(const rk::KernelMetrics& kernel) {
+  return kernel.program_version > 1 ? fmt::format("{} v{}", kernel.program, kernel.program_version)
+                                    : kernel.program;
+}
 
 std::string titled(const Reading& reading) {
   if (!reading.runtime || reading.runtime->metrics.name.empty()) return reading.name;

@@ -64,7 +64,7 @@ std::string cell_text(Column column, const TopRow& row) {
   switch (column) {
     case Column::kernel: return of.id;
     case Column::runtime: return row.reading->name;
-    case Column::program: return of.program;
+    case Column::program: return program_text(of);
     case Column::state: return rk::name(of.status);
     case Column::rate: return rate_text(row.rate);
     case Column::p50: return time(row.latency.p50_ns);

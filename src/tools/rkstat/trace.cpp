@@ -17,7 +17,7 @@ namespace rk = ringkernel;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string as_json(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -36,13 +36,15 @@ class TraceProcess {
     add_name("process_name", 0, "runtime " + std::string(name));
   }
 
-  void add(const rk::TraceEvent& event) {
+  /// `method`: the name of a message's; empty: it has none, or nobody knows it.
+  void add(const rk::TraceEvent& event, std::string_view method) {
     begin_ns_ = std::min(begin_ns_, event.begin_ns);
     end_ns_ = std::max(end_ns_, event.end_ns);
     switch (event.kind) {
-      case rk::TraceKind::message: return add_message(event);
+      case rk::TraceKind::message: return add_message(event, method);
       case rk::TraceKind::state: return add_state(event);
       case rk::TraceKind::slice: return add_slice(event);
+      case rk::TraceKind::swap: return add_swap(event);
     }
   }
 
@@ -63,7 +65,7 @@ class TraceProcess {
     std::uint64_t begin_ns;
   };
 
-  /// `name` is quoted; `more` are further members, each behind a comma.
+  /// `name` is as JSON has it; `more` are further members, each behind a comma.
   void add_event(char phase, std::size_t track, std::uint64_t at_ns, std::string_view name,
                  std::string_view more) {
     fmt::format_to(std::back_inserter(text_),
@@ -72,7 +74,7 @@ class TraceProcess {
   }
 
   void add_name(std::string_view what, std::size_t track, std::string_view name) {
-    add_event('M', track, 0, quoted(what), fmt::format(R"(,"args":{{"name":{}}})", quoted(name)));
+    add_event('M', track, 0, as_json(what), fmt::format(R"(,"args":{{"name":{}}})", as_json(name)));
   }
 
   /// The track with this name, made at its first use.
@@ -82,15 +84,16 @@ class TraceProcess {
     return found->second;
   }
 
-  void add_message(const rk::TraceEvent& event) {
+  void add_message(const rk::TraceEvent& event, std::string_view method) {
     // In the order of their beginnings and ends, which viewers nest them by.
     const std::size_t on = track(event.name);
     const std::string more =
-        fmt::format(R"(,"cat":{},"id2":{{"local":"{}"}})", quoted(event.name), event.id);
+        fmt::format(R"(,"cat":{},"id2":{{"local":"{}"}})", as_json(event.name), event.id);
     const auto add = [&](char phase, std::string_view name, std::uint64_t at_ns) {
       add_event(phase, on, at_ns, name, more);
     };
-    const std::string message = fmt::format(R"("message {}")", event.id);
+    const std::string message =
+        as_json(fmt::format("{} {}", method.empty() ? "message" : method, event.id));
     add('b', message, event.begin_ns);
     add('b', R"("host_queue")", event.begin_ns);
     add('e', R"("host_queue")", event.entered_ns);
@@ -113,18 +116,26 @@ class TraceProcess {
       states_.erase(found);
     }
     if (status == rk::KernelStatus::terminated)
-      add_event('i', track(event.name), event.begin_ns, quoted(rk::name(status)), R"(,"s":"t")");
+      add_event('i', track(event.name), event.begin_ns, as_json(rk::name(status)), R"(,"s":"t")");
     else
       states_.emplace(event.name, State{status, event.begin_ns});
   }
 
   void add_span(const std::string& kernel, const State& state, std::uint64_t end_ns) {
-    add_complete(track(kernel), "state", quoted(rk::name(state.status)), state.begin_ns, end_ns);
+    add_complete(track(kernel), "state", as_json(rk::name(state.status)), state.begin_ns, end_ns);
   }
 
   void add_slice(const rk::TraceEvent& event) {
     add_complete(track("slices of " + std::string(event.name)), "slice",
                  fmt::format(R"("slice {}")", event.id), event.begin_ns, event.end_ns);
+  }
+
+  void add_swap(const rk::TraceEvent& event) {
+    const std::string program = event.name;
+    const std::uint64_t pause_ns = event.end_ns - std::min(event.end_ns, event.begin_ns);
+    add_event('i', track("slices of " + program), event.end_ns,
+              as_json(fmt::format("{} version {}", program, event.id)),
+              fmt::format(R"(,"cat":"swap","s":"p","args":{{"pause_us":{}}})", us(pause_ns)));
   }
 
   void add_complete(std::size_t track, std::string_view category, std::string_view name,
@@ -158,7 +169,15 @@ bool TraceRecorder::look(const rk::telemetry::Scope& scope) {
     const std::vector<rk::TraceEvent> events = source.reader.trace(source.next);
     if (expected != 0) missed_ += source.next - expected - events.size();
     events_ += events.size();
-    for (const rk::TraceEvent& event : events) source.process->add(event);
+    const auto is_unknown = [&](const rk::TraceEvent& event) {
+      return event.kind == rk::TraceKind::message && !source.methods.contains(event.selector);
+    };
+    // Behind the events, whose methods the file had before.
+    if (std::ranges::any_of(events, is_unknown)) source.methods.merge(source.reader.method_names());
+    for (const rk::TraceEvent& event : events) {
+      const auto method = source.methods.find(event.selector);
+      source.process->add(event, method != source.methods.end() ? method->second : "");
+    }
     if (is_gone) finish(source);
     entry = is_gone ? sources_.erase(entry) : std::next(entry);
   }

@@ -49,6 +49,8 @@ class TraceRecorder {
   struct Source {
     ringkernel::telemetry::CountersReader reader;
     std::unique_ptr<TraceProcess> process;
+    std::map<std::uint64_t, std::string>
+        methods{};           // by their ids, also of kernels that have ended
     std::uint64_t next = 0;  // place of the event that comes next
     std::uint64_t missed_before = 0;
   };

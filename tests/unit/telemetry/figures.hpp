@@ -52,14 +52,14 @@ inline RuntimeMetrics runtime_of(std::uint32_t number) {
 inline TraceEvent event_of(std::uint64_t number) {
   TraceEvent event = TraceEvent::of(TraceKind::message, number, number, number,
                                     "kernel " + std::to_string(number));
-  event.entered_ns = event.taken_ns = event.done_ns = event.replied_ns = number;
+  event.selector = event.entered_ns = event.taken_ns = event.done_ns = event.replied_ns = number;
   return event;
 }
 
 inline bool is_whole(const TraceEvent& event) {
   return event.kind == TraceKind::message && event.begin_ns == event.id &&
-         event.entered_ns == event.id && event.taken_ns == event.id && event.done_ns == event.id &&
-         event.replied_ns == event.id && event.end_ns == event.id &&
+         event.selector == event.id && event.entered_ns == event.id && event.taken_ns == event.id &&
+         event.done_ns == event.id && event.replied_ns == event.id && event.end_ns == event.id &&
          event.name == "kernel " + std::to_string(event.id);
 }
 
