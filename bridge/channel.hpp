@@ -313,9 +313,9 @@ class Channel {
   alignas(64) TryLock consume_lock_;
   Consumer consumer_;
   bool retired_ = false;
-  bool has_overrun_ = false;         // the reply of the message that overran was there
-  std::atomic<bool> broken_{false};  // the output ring made no sense
-  std::atomic<bool> ending_{false};  // closed: who leads makes room for who retires the kernel
+  std::atomic<bool> has_overrun_{false};  // the reply of the message that overran was there
+  std::atomic<bool> broken_{false};       // the output ring made no sense
+  std::atomic<bool> ending_{false};       // closed: who leads makes room for who retires the kernel
 
   alignas(64) mutable std::mutex mailbox_mutex_;
   std::condition_variable mailbox_changed_;

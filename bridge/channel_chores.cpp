@@ -79,8 +79,11 @@ void Channel::check_device() {
   if (executor_.failed()) {
     reason = executor_.failure();
   } else if (const std::uint32_t fault = executor_.fault(kernel_); fault != 0) {
-    // The message that overran is told first: its reply is on its way.
-    if (fault == RK_FAULT_program_overran && !has_overrun_) return;
+    // The message that overran is told first: its reply is on its way, unless it has spoilt the
+    // ring. acquire: pairs with the release in deliver; broken_ stands alone
+    if (fault == RK_FAULT_program_overran && !has_overrun_.load(std::memory_order_acquire) &&
+        !broken_.load(std::memory_order_relaxed))
+      return;
     reason = why_unusable(fault);
   } else if (broken_.load(std::memory_order_relaxed)) {
     reason = Error(Errc::bad_record, "the kernel's output ring is unusable");

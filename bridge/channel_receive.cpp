@@ -95,10 +95,11 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexce
   bool asleep = false;
   holds_.answered(header.correlation_id);
   methods_.count(header.selector, header.fault != 0);
-  if (header.fault == RK_FAULT_program_overran) [[unlikely]]
-    has_overrun_ = true;
   Slot* const slot =
       header.kind == RK_RECORD_REPLY ? pending_.claim(header.correlation_id, &asleep) : nullptr;
+  // release: its slot is taken; pairs with the acquire in check_device
+  if (header.fault == RK_FAULT_program_overran) [[unlikely]]
+    has_overrun_.store(true, std::memory_order_release);
   if (slot == nullptr) {
     bump(counters_.late);
     return;

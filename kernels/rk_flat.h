@@ -274,27 +274,6 @@ RK_FN void rk_flat_zero(rk_bytes at, rk_u32 bytes) {
 #endif
 }
 
-/// The same of any bytes.
-RK_FN void rk_flat_clear(rk_bytes at, rk_u32 bytes) {
-#if defined(__OPENCL_C_VERSION__)
-  if ((((size_t)at | bytes) & 3u) == 0) {
-    RK_GLOBAL rk_u32* const words = (RK_GLOBAL rk_u32*)at;
-    for (rk_u32 i = 0; i < bytes / 4u; ++i) words[i] = 0;
-  } else {
-    for (rk_u32 i = 0; i < bytes; ++i) at[i] = 0;
-  }
-#else
-  __builtin_memset(at, 0, bytes);
-#endif
-}
-
-/// Where a reply ends with a list whose count is at `count_at`, and that has `bytes` behind it. It
-/// ended at `end` without; the room between, of lists that it does not have, is zeroed.
-RK_FN rk_u32 rk_flat_list_end(rk_bytes out, rk_u32 end, rk_u32 count_at, rk_u32 bytes) {
-  if (end < count_at) rk_flat_clear(out + end, count_at - end);
-  return count_at + 4u + bytes;
-}
-
 /// Ends the message with a fault of the runtime's own.
 RK_FN rk_u32 rk_flat_refuse(rk_self* self, rk_u32 fault, rk_u64 detail) {
   self->fault_detail = detail;

@@ -63,11 +63,12 @@ struct Message {
       : method(of), request(bytes) {}
   /// The method by its name, `Submit` or `trading.Book.Submit`, which is looked up each time.
   Message(std::string_view of, std::span<const std::byte> bytes) noexcept
-      : request(bytes), name(of) {}
+      : request(bytes), name(of), is_named(true) {}
 
   Method method;
   std::span<const std::byte> request;
-  std::string_view name;  ///< empty: `method` is it
+  std::string_view name;
+  bool is_named = false;  ///< `name` says which method, and not `method`
 };
 
 /// The answer to one message: a tensor (programs of ops) or plain bytes (programs such as `echo`).

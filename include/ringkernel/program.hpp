@@ -79,7 +79,8 @@ class Schema {
 struct ProgramDesc {
   std::string name;  ///< an identifier
   Source source = {};
-  /// Files that the source may include, by the names that these have without their folders.
+  /// Files that the source may include, by the names that these have without their folders. Where
+  /// it takes another's place and names none: those that the other one included.
   std::vector<Source> headers = {};
   Schema schema = {};  ///< without one, messages are plain bytes for the handler RK_ON_BYTES
   /// Without a schema: the state of each ring kernel, and the room of a reply; 0: that of the

@@ -178,6 +178,12 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   };
   RK_TRY(device, text_with(desc.guard ? "#define RK_GUARD\n" : "", "ring_kernel.cl"));
   RK_TRY(hosted, text_with("", "rk_hosted.h"));  // the host's own executor has the guard
+  // What the source does not include has no handlers of it.
+  const auto is_left_out = [&](const HandlerText& file) {
+    return hosted.find("\n#line 1 \"" + file.name + "\"\n") == std::string::npos;
+  };
+  std::vector<HandlerText>& kept = definition->handlers_;
+  kept.erase(std::remove_if(kept.begin() + 1, kept.end(), is_left_out), kept.end());
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
   if (desc.compiled != nullptr && desc.compiled->text_hash == definition->text_hash())
@@ -188,7 +194,8 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
 Result<std::shared_ptr<const Definition>> Definition::successor(ProgramDesc desc) const {
   if (desc.headers.empty())
     for (std::size_t i = 1; i < handlers_.size(); ++i)
-      desc.headers.push_back(Source::text(handlers_[i].name, handlers_[i].text));
+      if (handlers_[i].name != desc.source.name())
+        desc.headers.push_back(Source::text(handlers_[i].name, handlers_[i].text));
   if (schema_ && desc.schema.source().is_empty()) desc.schema = schema_given_;
   const bool takes_bytes = desc.schema.source().is_empty();
   if (takes_bytes && desc.state_bytes == 0) desc.state_bytes = state_bytes_;

@@ -39,7 +39,8 @@ void emit_run(Text& text, const Plan& plan, std::size_t service, const Call& cal
   text.line("  rk_barrier(self);");
   text.line("  outcome = ", handler, "(self, (RK_GLOBAL ", state_type,
             "*)self->state, &request, reply);");
-  text.line("  return rk_flat_end(self, outcome, outcome == RK_OK && rk_leads(self) ? rk_end_", out,
+  text.line("  rk_barrier(self);");  // whichever lane wrote the reply, it is there
+  text.line("  return rk_flat_end(self, outcome, outcome == RK_OK ? rk_end_", out,
             "(reply) : 0u);");
   text.line("}");
 }

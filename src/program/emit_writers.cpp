@@ -95,18 +95,13 @@ class WriterText {
     RK_TRY_VOID(to_.names.take(name, from(field).name));
     Text& text = to_.text;
     text.documentation(from(field));
-    text.line("/// Room for `count` elements, ", field.max, " at most; new ones are zero.");
+    text.line("/// Room for `count` elements, ", field.max, " at most.");
     text.line("RK_FN RK_GLOBAL ", string ? "rk_u8" : to_.plan.item_type(from(field).type), "* ",
               name, "(RK_GLOBAL ", name_, "Out* out, rk_u32 count) {");
-    text.line("  const rk_u32 had = ", is_there(field), " != 0 ? out->rk_count_", short_name,
-              " : 0u;");
-    text.line("  const rk_u32 has = count < ", max, " ? count : ", max, ";");
     text.line("  ", entry(field));
     text.line("  out->rk_to_", short_name, " = ", field.distance, "u;");
-    text.line("  out->rk_count_", short_name, " = has;");
-    text.line("  if (has > had) rk_flat_clear((rk_bytes)(out->rk_of_", short_name,
-              " + had), (has - had) * ", field.item_bytes, "u);");
-    if (string) text.line("  out->rk_of_", short_name, "[has] = 0;");
+    text.line("  out->rk_count_", short_name, " = count < ", max, " ? count : ", max, ";");
+    if (string) text.line("  out->rk_of_", short_name, "[out->rk_count_", short_name, "] = 0;");
     text.line("  return out->rk_of_", short_name, ";");
     text.line("}");
     return {};
@@ -115,25 +110,24 @@ class WriterText {
   /// How much of the reply is used: all up to the end of its last list.
   void emit_end() {
     Text& text = to_.text;
-    text.line("RK_FN rk_u32 rk_end_", name_, "Out(RK_GLOBAL ", name_, "Out* out) {");
+    text.line("RK_FN rk_u32 rk_end_", name_, "Out(RK_GLOBAL const ", name_, "Out* out) {");
     text.line("  (void)out;");
-    text.line("  rk_u32 end = ", layout_.head_bytes, "u;");
-    for (const WrittenField& field : layout_.fields) {
-      if (field.presence != Presence::list) continue;
-      const Field& of = from(field);
-      text.line("  if (", is_there(field), " != 0)");
-      text.line("    end = rk_flat_list_end((rk_bytes)out, end, ",
-                layout_.table + field.place + field.distance, "u, out->rk_count_", of.short_name(),
-                " * ", field.item_bytes, "u", of.type.base == Base::string ? " + 1u" : "", ");");
+    for (auto field = layout_.fields.rbegin(); field != layout_.fields.rend(); ++field) {
+      if (field->presence != Presence::list) continue;
+      const Field& of = from(*field);
+      const std::uint32_t first = layout_.table + field->place + field->distance + 4;
+      text.line("  if (", is_there(*field), " != 0) return ", first, "u + out->rk_count_",
+                of.short_name(), " * ", field->item_bytes, "u",
+                of.type.base == Base::string ? " + 1u;" : ";");
     }
-    text.line("  return end;");
+    text.line("  return ", layout_.head_bytes, "u;");
     text.line("}");
   }
 
   void emit_begin() {
     Text& text = to_.text;
     text.line("RK_FN void rk_begin_", name_, "Out(RK_GLOBAL ", name_, "Out* out) {");
-    text.line("  rk_flat_zero((rk_bytes)out, ", (layout_.head_bytes + 7u) / 8u * 8u, "u);");
+    text.line("  rk_flat_zero((rk_bytes)out, ", layout_.bytes, "u);");
     text.line("  out->rk_root = ", layout_.table, "u;");
     text.line("  out->rk_vtable[0] = ", layout_.vtable_bytes, "u;");
     text.line("  out->rk_vtable[1] = ", layout_.table_bytes, "u;");

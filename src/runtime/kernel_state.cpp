@@ -212,7 +212,7 @@ Result<void> KernelState::prepare_bytes(ContentView content, Prepared& prepared)
   envelope.reply_bytes = reply_bytes_ != 0 ? reply_bytes_ : envelope.payload_bytes;
   if (message != nullptr) {
     Method method = message->method;
-    if (!message->name.empty()) [[unlikely]] {
+    if (message->is_named) [[unlikely]] {
       RK_TRY(found, find_method(message->name));
       method = found;
     }

@@ -331,7 +331,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   std::shared_ptr<KernelState> next_ending_;  // of those that shutdown or restart ends together
 
-  std::mutex copying_;  // held for a copy of the state: two would take each other's pause away
+  std::timed_mutex
+      copying_;  // held for a copy of the state: two would take each other's pause away
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;

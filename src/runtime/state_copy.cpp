@@ -30,7 +30,9 @@ Result<std::string> KernelState::state_json(std::chrono::nanoseconds timeout) {
 }
 
 Result<KernelState::StateCopy> KernelState::copy_state(std::chrono::nanoseconds timeout) {
-  const std::lock_guard one_at_a_time(copying_);
+  const std::unique_lock one_at_a_time(copying_, timeout);
+  if (!one_at_a_time.owns_lock())
+    return Error(Errc::busy, "the state of kernel '" + id_ + "' is being copied for another");
   const std::uint64_t deadline_ns = runtime_->deadline_ns(timeout);
   std::optional<std::uint32_t> pause;
   const ScopeGuard going_on([&]() noexcept {

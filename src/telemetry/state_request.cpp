@@ -58,12 +58,12 @@ Result<std::string> ask_for_state(const std::filesystem::path& path, std::uint64
                                   std::chrono::nanoseconds timeout) {
   const auto deadline = steady_clock::now() + timeout;
   RK_TRY(reader, CountersReader::open(path));  // whose it is, and that it is one
-  const File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  const File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat opened {};
   if (!file || fstat(file.get(), &opened) != 0)
     return failure(path, Errc::backend_unavailable,
                    "a request cannot be written there: " + std::generic_category().message(errno));
-  if (static_cast<std::size_t>(opened.st_size) < sizeof(CountersFile))
+  if (!S_ISREG(opened.st_mode) || static_cast<std::size_t>(opened.st_size) < sizeof(CountersFile))
     return failure(path, Errc::bad_record, "truncated, or no counters file");
   RK_TRY_VOID(lock(path, file, deadline));
   void* const memory =

@@ -105,6 +105,27 @@ TEST_F(Check, FindsNothingWhereLanesShareTheWork) {
   }
 }
 
+TEST_F(Check, TakesFilesThatTheHandlersInclude) {
+  write("fees.h", "#define FEE 2u\n");
+  const std::string handlers =
+      "#include \"book.rk.h\"\n#include \"fees.h\"\n"
+      "RK_ON(Book, Submit) { if (rk_leads(self)) reply->id = FEE; return RK_OK; }\n";
+  const auto checked = check_text(handlers, {"--lanes", "1", "--header", path("fees.h")});
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_EQ(check_text(handlers, {"--lanes", "1"}).exit_code, 2);
+}
+
+TEST_F(Check, SaysOfATableThatRequiresItselfThatItHasNoMessages) {
+  schema_.replace(schema_.find("table Ack"), 0, "table Node { next: Node (required); }\n");
+  schema_ += "rpc_service Chain { Walk(Node): Ack; }\n";
+  const auto checked = check_text(
+      "#include \"book.rk.h\"\n"
+      "RK_ON(Book, Submit) { return RK_OK; }\nRK_ON(Chain, Walk) { return RK_OK; }\n",
+      {"--lanes", "1"});
+  EXPECT_EQ(checked.exit_code, 2) << checked.output;
+  EXPECT_THAT(checked.output, HasSubstr("next")) << "the field that every message lacks";
+}
+
 TEST_F(Check, GivesEachBehaviourStatesOfItsOwn) {
   schema_ +=
       "struct BinState (state_of: \"Bin\", version: 1) { seen: [ulong:500]; }\n"
@@ -226,6 +247,13 @@ TEST_F(CheckLanes, FindsNothingWhereEachLaneWritesItsPartOfTheReplyAtOnce) {
   const auto checked = check(
       "  RK_LET copies = Ack_put_legs(reply, 4);\n"
       "  for (rk_u32 i = rk_lane(self); i < 4; i += rk_lanes(self)) copies[i].quantity = i;\n"
+      "  return RK_OK;");
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+}
+
+TEST_F(CheckLanes, FindsNothingWhereAnotherLaneThanTheFirstWritesTheReply) {
+  const auto checked = check(
+      "  if (rk_lane(self) == rk_lanes(self) - 1) Ack_put_legs(reply, 3)[2].quantity = 7;\n"
       "  return RK_OK;");
   EXPECT_EQ(checked.exit_code, 0) << checked.output;
 }

@@ -150,6 +150,26 @@ TEST_P(Guard, EachMessageInFlightHasItsOutcome) {
   }
 }
 
+/// Into the header of the reply before, too, which the host has not read yet perhaps: then its own
+/// reply is out of reach, and is not waited for.
+TEST_P(Guard, EndsMessagesWhoseRepliesItsHandlerHasSpoilt) {
+  auto runtime = open();
+  ASSERT_TRUE(runtime.add_program(overruns(true)));
+  for (int round = 0; round < 20; ++round) {
+    Kernel kernel = active(runtime, "a", {.program = "overruns"});
+    constexpr std::int32_t before = -64 - 64 - 64;  // its header, and a reply with its header
+    const std::array writes{Write{0, 0}, Write{1, 1}, Write{before, state_bytes}};
+    std::vector<Bytes> messages;
+    for (const Write& write : writes) messages.push_back(std::as_bytes(std::span(&write, 1)));
+    ASSERT_EQ(kernel.send_all(messages).value(), messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const auto outcome = kernel.receive(30s);
+      EXPECT_FALSE(!outcome && outcome.error() == Errc::deadline_exceeded) << i;
+    }
+    ASSERT_TRUE(kernel.terminate());
+  }
+}
+
 /// Where there is no room for a guard behind a reply, it is not waited for.
 TEST_P(Guard, NeedsNoRoomInTheRing) {
   auto runtime = open();

@@ -263,11 +263,12 @@ TEST_P(ProgramsWithSchema, AMessageNamesItsMethod) {
   EXPECT_EQ(unknown.error(), Errc::unknown_method);
   EXPECT_THAT(unknown.error().text(), HasSubstr("it has: Buy, Total"));
   EXPECT_EQ(kernel.send(Message("Sell", first.bytes())).error(), Errc::unknown_method);
+  EXPECT_THAT(kernel.call("", first.bytes()).error().text(), HasSubstr("no method ''"));
   EXPECT_EQ(runtime.call("till", Message("Sell", first.bytes())).error(), Errc::unknown_method);
   std::uint64_t noted = 0;
   for (const ErrorRecord& record : runtime.errors())
     if (record.code == static_cast<int>(Errc::unknown_method)) noted += record.count;
-  EXPECT_EQ(noted, 3u) << "each is noted once";
+  EXPECT_EQ(noted, 4u) << "each is noted once";
 }
 
 TEST_P(ProgramsWithSchema, TheStateIsTheStructOfTheSchema) {

@@ -310,6 +310,10 @@ TEST_P(Programs, AreMadeOfSeveralFiles) {
        .source = program.source,
        .headers = {program.headers[0], Source::text("more.h", "#define MORE 50u\n")}}));
   EXPECT_EQ(price(), 52u);
+  // One that includes none of them has none of them.
+  const char* const alone = "RK_ON_BYTES { rk_reply_length(self, 0); return RK_OK; }\n";
+  ASSERT_TRUE(runtime.swap_program({.name = "priced", .source = Source::text("more.h", alone)}));
+  EXPECT_EQ(kernel.call(plain(4))->bytes().size(), 0u);
   // An error is in the file that has it.
   program.name = "broken";
   program.headers[1] = Source::text("more.h", "#define MORE 40u\nrk_u32 f(void) { return no; }\n");

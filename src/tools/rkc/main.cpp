@@ -27,6 +27,7 @@ constexpr int wrong_arguments = 2;
 [[maybe_unused]] constexpr int not_checked = 2;
 
 constexpr const char* of_schema = "Binary schema (flatc -b --schema), or its text: FILE.fbs";
+constexpr const char* of_header = "A file that the handlers include; repeat it for each";
 constexpr const char* of_text = "What the binary schema was made of: gives errors their lines";
 
 int fail(const ringkernel::Error& error, int exit_code) {
@@ -83,6 +84,7 @@ void add_check(CLI::App& app, Checking& to) {
   check->add_option("source", to.inputs.source, "The handlers")->required();
   check->add_option("schema", to.inputs.schema, of_schema)->required();
   check->add_option("--text", to.inputs.text, of_text);
+  check->add_option("--header", to.inputs.headers, of_header);
   check->add_option("--seed", to.options.seed, "Other messages for another seed")
       ->capture_default_str();
   check->add_option("--count", to.options.count, "Messages for each method")
@@ -149,7 +151,7 @@ int main(int argument_count, char** arguments) {
   CLI::App* const unit =
       app.add_subcommand("unit", "The translation unit in C++20 that makes the program native");
   unit->add_option("source", inputs.source, "The handlers")->required();
-  unit->add_option("--header", inputs.headers, "A file that the handlers include; repeat it");
+  unit->add_option("--header", inputs.headers, of_header);
   unit->add_option("--schema", inputs.schema, of_schema);
   unit->add_option("--text", inputs.text, of_text);
   unit->add_option("--name", name, "The program's; without it, as its source is called");

@@ -169,6 +169,10 @@ Result<Ran> Runs::run(const std::string& name, std::vector<std::string> words,
   static_cast<void>(folder_.read((name + ".log").c_str(), ran.log, log_bytes_max));
   static_cast<void>(folder_.read((name + ".results").c_str(), results, results_bytes_max));
   ran.outcomes = outcomes_of(results, messages);
+  if (!ran.outcomes.empty() && ran.log.find(RK_CHECK_MARK) == std::string::npos)
+    return Error(ringkernel::Errc::device_error,
+                 "what the run said cannot be read, or has more than " +
+                     std::to_string(log_bytes_max >> 20) + " MiB");
   if (ran.outcomes.size() < count) {
     ran.died = death_of(ended, seconds_);
     // Before the first message it builds.

@@ -20,6 +20,8 @@ using ringkernel::program::Type;
 
 /// Of tables in tables.
 constexpr int depth_max = 3;
+/// A table that requires itself has no end; the schema's parser refuses what lacks the field.
+constexpr int required_depth_max = 32;
 
 class Writer {
  public:
@@ -32,7 +34,8 @@ class Writer {
   std::string table(const Object& object, int depth) {
     std::vector<std::string> fields;
     for (const Field& field : object.fields)
-      if (!field.deprecated && (field.required || is_present(field.type, depth)))
+      if (!field.deprecated &&
+          ((field.required && depth < required_depth_max) || is_present(field.type, depth)))
         fields.push_back(member(field, depth));
     // Builders lay out children in the order of the text: so each vector is the last one at times.
     for (std::size_t i = fields.size(); i > 1; --i)
