@@ -191,7 +191,7 @@ class Screen {
         line += fmt::format(", {}, {}, {}", reading.runtime->metrics.backend,
                             reading.runtime->metrics.transfer, reading.runtime->metrics.device);
       else
-        line += fmt::format(": {}", reading.problem);
+        line += ": " + (reading.problem.empty() ? "no figures yet" : reading.problem);
       add(line, reading.health == Health::running ? Emphasis::none : Emphasis::alarm);
     }
     for (const std::string& sentence : model_.unreadable()) add("  " + sentence, Emphasis::alarm);
