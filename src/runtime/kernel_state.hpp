@@ -331,12 +331,11 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
 
   std::shared_ptr<KernelState> next_ending_;  // of those that shutdown or restart ends together
 
-  std::timed_mutex
-      copying_;  // held for a copy of the state: two would take each other's pause away
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   KernelStatus status_ = KernelStatus::created;
   bool deactivating_ = false;
+  bool copying_ = false;    // the state: two who do would take each other's pause away
   bool migrating_ = false;  // its state is being made anew: nothing but a termination until then
   bool is_unmigrated_ = false;                     // for good: its state is another program's
   bool ending_told_ = false;                       // the device was told that it is absent

@@ -30,24 +30,27 @@ Result<std::string> KernelState::state_json(std::chrono::nanoseconds timeout) {
 }
 
 Result<KernelState::StateCopy> KernelState::copy_state(std::chrono::nanoseconds timeout) {
-  const std::unique_lock one_at_a_time(copying_, timeout);
-  if (!one_at_a_time.owns_lock())
-    return Error(Errc::busy, "the state of kernel '" + id_ + "' is being copied for another");
   const std::uint64_t deadline_ns = runtime_->deadline_ns(timeout);
   std::optional<std::uint32_t> pause;
+  bool is_ours = false;  // the turn to copy
   const ScopeGuard going_on([&]() noexcept {
     if (pause) end_pause(*pause);
+    const std::lock_guard lock(mutex_);
+    if (is_ours) copying_ = false;
   });
   bridge::IdleStrategy idle;
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
-      if (auto copied = try_copy_state(pause)) return std::move(*copied);
+      if (!std::exchange(copying_, true)) is_ours = true;
+      if (is_ours)
+        if (auto copied = try_copy_state(pause)) return std::move(*copied);
     }
     if (runtime_->clock().now_ns() >= deadline_ns)
-      return Error(Errc::busy, "kernel '" + id_ +
-                                   "': the device is busy with a message, and does "
-                                   "not let go of the state");
+      return Error(Errc::busy, "kernel '" + id_ + "': " +
+                                   (is_ours ? "the device is busy with a message, and does not let "
+                                              "go of the state"
+                                            : "its state is being copied for another"));
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
   }
