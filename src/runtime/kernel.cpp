@@ -1,5 +1,9 @@
 #include "ringkernel/kernel.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "foundation/memory_error.hpp"
 #include "runtime/kernel_state.hpp"
 #include "runtime/prepared_call.hpp"
@@ -137,9 +141,16 @@ Result<std::size_t> Kernel::send_all(std::span<const Bytes> messages, const Send
 Result<std::size_t> Kernel::send_all(std::span<const Message> messages,
                                      const SendOptions& options) {
   if (!usable(state_)) return refusal(state_);
-  return or_no_memory([&] {
+  return or_no_memory([&]() -> Result<std::size_t> {
+    std::vector<Message> found;
+    std::span<const Message> all = messages;
+    if (std::ranges::any_of(messages, &Message::is_named)) {
+      RK_TRY(methods, state_->find_methods(messages));
+      found = std::move(methods);
+      all = found;
+    }
     return state_->send_all(
-        messages.size(), [&](std::size_t i) { return detail::ContentView(messages[i]); }, options);
+        all.size(), [&](std::size_t i) { return detail::ContentView(all[i]); }, options);
   });
 }
 

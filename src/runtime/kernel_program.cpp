@@ -43,6 +43,22 @@ Result<Method> KernelState::find_method(std::string_view name, const char* reque
   return Method{.id = found->id, .reply_bytes = found->reply_bytes};
 }
 
+Result<std::vector<Message>> KernelState::find_methods(std::span<const Message> messages) const {
+  std::vector<Message> found;
+  found.reserve(messages.size());
+  for (const Message& message : messages) {
+    if (!message.is_named) {
+      found.push_back(message);
+      continue;
+    }
+    Result<Method> method = find_method(message.name);
+    if (!method && found.empty()) return noted(std::move(method).error());
+    if (!method) break;
+    found.emplace_back(*method, message.request);
+  }
+  return found;
+}
+
 Result<KernelInterface> KernelState::interface() const {
   if (!has_methods_) return noted(has_no_methods());
   const std::lock_guard lock(mutex_);

@@ -100,6 +100,10 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// Kernel::method; `request` and `reply`: their tables' full names, or null.
   [[nodiscard]] Result<Method> method(std::string_view name, const char* request,
                                       const char* reply) const;
+  /// The messages with their methods instead of names, for `send_all`, which must not look them up:
+  /// it has the channel's send lock then, which others take behind the state lock. Up to the first
+  /// that names none; an error if that is the first of all.
+  [[nodiscard]] Result<std::vector<Message>> find_methods(std::span<const Message> messages) const;
   /// Kernel::interface.
   [[nodiscard]] Result<KernelInterface> interface() const;
   Result<void> read_state(std::span<std::byte> bytes) const;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -222,7 +223,8 @@ struct LateSwap {
 };
 LateSwap swap_late(const std::string& backend, const RuntimeOptions& options) {
   // On a busy machine the handler may have come to its end before the swap came so far.
-  for (std::uint64_t turns = 100'000'000;; turns *= 2) {
+  std::string last;
+  for (std::uint64_t turns = 100'000'000; turns < 10'000'000'000; turns *= 2) {
     auto runtime = OnEachBackend::open_on(backend, options).value();
     runtime.add_program(bank_with_slow(state_1, source_1)).value();
     const auto launch = [&](const char* id, const char* behaviour) {
@@ -241,7 +243,9 @@ LateSwap swap_late(const std::string& backend, const RuntimeOptions& options) {
     (void)slow.receive(std::chrono::minutes(5)).value();
     if (!swapped && swapped.error() == Errc::execution_timeout)
       return {std::move(runtime), fresh, resting, busy, swapped.error()};
+    last = swapped ? "it ended in time" : swapped.error().text();
   }
+  throw std::runtime_error("no swap was late: " + last);
 }
 
 void expect_only_terminates(RingKernelRuntime& runtime, Kernel kernel) {
@@ -280,7 +284,9 @@ TEST_P(SwapWithSchema, AStateThatIsNotMigratedInTimeCanOnlyBeTerminated) {
 }
 
 TEST(SwapOfAPool, AnActiveKernelIsNotMigratedInTime) {
-  LateSwap late = swap_late("native", {.transfer = Transfer::zero_copy,
+  // A work-group that has parked is back with the next slice only, and that waits for the handler.
+  LateSwap late = swap_late("native", {.park_after = std::chrono::minutes(1),
+                                       .transfer = Transfer::zero_copy,
                                        .work_groups = 2,
                                        .termination_timeout = std::chrono::milliseconds(20)});
   EXPECT_THAT(late.error.text(), HasSubstr("'busy'"));
