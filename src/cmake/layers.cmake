@@ -157,7 +157,8 @@ function(rk_test name)
     foreach(transfer dma sliced)
       add_test(NAME ${name}.${transfer} COMMAND ${name} ${filter})
       set_tests_properties(${name}.${transfer} PROPERTIES
-        ${how} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
+        # What the first has compiled is kept for them.
+        ${how} DEPENDS ${name} ENVIRONMENT "RINGKERNEL_TRANSFER=${transfer}${scale}")
     endforeach()
   endif()
 endfunction()
