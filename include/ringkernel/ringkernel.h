@@ -167,6 +167,11 @@ RINGKERNEL_API ringkernel_status ringkernel_runtime_open(const ringkernel_runtim
                                                          ringkernel_runtime** out_runtime);
 /// E6007 if the device did not let go in time; the handle is closed all the same.
 RINGKERNEL_API ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime);
+/// The way back after a device error: terminates the kernels of that program and ends its executor.
+/// What was in flight ends with kernel_terminated. Their handles stay until they are closed; launch
+/// kernels anew. E6007 if the device did not let go in time: try it again.
+RINGKERNEL_API ringkernel_status ringkernel_runtime_restart(ringkernel_runtime* runtime,
+                                                            const char* program);
 
 /// A kernel in state launched, which accepts messages and runs none. Null options: the defaults.
 /// The program decides what its messages are; a function for the other kind is

@@ -52,7 +52,8 @@ class RingKernelRuntime {
   /// builds the program, which can take a second; further ones are a table entry. The id is UTF-8
   /// without NUL, of at most `kernel_id_length_max` bytes, and can be used again once the kernel is
   /// terminated. Errors: invalid_argument, kernel_exists, program_not_found, build_failed,
-  /// limit_exceeded, E6004 (arena), runtime_closed.
+  /// limit_exceeded, E6004 (arena), runtime_closed; what the program has failed with, until it is
+  /// restarted.
   [[nodiscard]] Result<Kernel> launch(std::string_view id, const KernelOptions& options = {});
 
   /// A program of your own: checks its schema, builds it for the device, and keeps it. Takes some

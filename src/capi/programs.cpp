@@ -99,6 +99,14 @@ ringkernel_status ringkernel_program_swap_back(ringkernel_runtime* handle, const
   });
 }
 
+ringkernel_status ringkernel_runtime_restart(ringkernel_runtime* handle, const char* program) {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(runtime, Runtimes::table().find(handle, "runtime"));
+    if (program == nullptr) return null_argument("program");
+    return runtime->restart(program);
+  });
+}
+
 ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel, const char* name,
                                            ringkernel_method* out_method) {
   return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {

@@ -23,9 +23,15 @@ Result<Program*> RuntimeState::program(const std::string& name) {
   if (!memory_) return Error(Errc::runtime_closed, "program '" + name + "'");
   const auto found = programs_.find(name);
   if (found != programs_.end()) {
-    if (!found->second->executor().stopped()) return found->second.get();
-    return Error(Errc::execution_timeout,
-                 "the slices of program '" + name + "' have not returned; restart it once more");
+    bridge::Executor& executor = found->second->executor();
+    if (executor.stopped())
+      return Error(Errc::execution_timeout,
+                   "the slices of program '" + name + "' have not returned; restart it once more");
+    executor.check();
+    if (!executor.failed()) return found->second.get();
+    const Error failure = executor.failure();
+    return Error(failure.code, "program '" + name + "': " + failure.detail +
+                                   "; restart the program, and launch its kernels anew");
   }
   RK_TRY(wanted, current(name));
   return open_program(wanted);

@@ -106,6 +106,26 @@ TEST_F(ProgramsCapi, BytesGoInAndOut) {
   EXPECT_EQ(ringkernel_last_fault(nullptr), 0u);
 }
 
+TEST_F(ProgramsCapi, ARestartBeginsAnew) {
+  const ringkernel_program program = counter_program();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  std::uint64_t count = 0;
+  std::array<char, 3> text{};
+  const ringkernel_bytes message{text.data(), text.size()};
+  ringkernel_bytes reply{&count, sizeof count};
+  for (int round = 0; round < 2; ++round) {
+    ringkernel_kernel* const kernel = launch("counter", nullptr);
+    ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK);
+    EXPECT_EQ(count, 3u);
+    ASSERT_EQ(ringkernel_runtime_restart(runtime_, "counter"), RINGKERNEL_OK) << error();
+    EXPECT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply),
+              RINGKERNEL_E_kernel_terminated);
+    EXPECT_EQ(ringkernel_kernel_close(kernel), RINGKERNEL_OK) << error();
+  }
+  EXPECT_EQ(ringkernel_runtime_restart(runtime_, nullptr), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_runtime_restart(nullptr, "counter"), RINGKERNEL_E_invalid_argument);
+}
+
 TEST_F(ProgramsCapi, AHandlerThatWritesBeyondItsStateIsFoundIfItIsGuarded) {
   ringkernel_program program = counter_program();
   program.source = "RK_ON_BYTES { state[8] = 1; return RK_OK; }\n";

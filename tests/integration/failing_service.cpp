@@ -4,14 +4,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "ringkernel/ringkernel.hpp"
+#include "support/device_faults.hpp"
 
 int main() {
   namespace rk = ringkernel;
   using namespace std::chrono_literals;
+  ringkernel::test::plan_faults("none:0");
   auto runtime = rk::RingKernelRuntime::builder()
                      .backend("opencl")
                      .options({.park_after = 1us, .telemetry_period = 1ms})
@@ -20,7 +21,7 @@ int main() {
   rk::EventStream events = runtime.events();
   auto kernel = runtime.launch("worker", {.program = "echo", .auto_activate = true}).value();
   const std::vector<std::byte> message(64);
-  setenv("RK_FAULT", "launch:all", 1);
+  ringkernel::test::plan_faults("launch:all");
   while (kernel.call(message)) {  // while the last slice is still there
   }
   for (;;) {

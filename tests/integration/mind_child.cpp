@@ -2,10 +2,10 @@
 // what happened, for mind_device_test.cpp.
 #include <boost/asio/use_future.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include "ringkernel/mind_runtime.hpp"
+#include "support/device_faults.hpp"
 #include "support/mind.hpp"
 
 namespace {
@@ -31,7 +31,7 @@ void run() {
   const Tensor out = filled(runtime, {4}, {7, 7, 7, 7});
   print("before", runtime.run_op("add", {x, x}, x));
 
-  setenv("RK_FAULT", "launch:all", 1);
+  plan_faults("launch:all");
   Result<void> broken;
   while (broken) broken = runtime.run_op("copy", x, out);  // while the last slice is still there
   print("broken", broken);
@@ -39,7 +39,7 @@ void run() {
   print("refused", runtime.run_op("relu", x, x));
   print("not yet", runtime.recover());
   print("still", runtime.health());
-  unsetenv("RK_FAULT");
+  plan_faults("none:0");
 
   print("recovered", runtime.recover());
   print("intact", contents(runtime, x));
@@ -53,6 +53,7 @@ void run() {
 }  // namespace
 
 int main() {
+  plan_faults("none:0");
   run();
   return 0;
 }

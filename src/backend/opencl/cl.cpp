@@ -116,9 +116,8 @@ Result<Event> enqueue_groups(cl_command_queue queue, cl_kernel kernel, uint32_t 
   const std::size_t global = work_groups;
   const std::size_t local = 1;
   cl_event event = nullptr;
-  RK_TRY_VOID(check(
-      "clEnqueueNDRangeKernel",
-      cl().clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, &event)));
+  RK_TRY_VOID(check("clEnqueueNDRangeKernel", twice(cl().clEnqueueNDRangeKernel, queue, kernel, 1,
+                                                    nullptr, &global, &local, 0, nullptr, &event)));
   return Event(event);
 }
 
@@ -126,17 +125,17 @@ Result<Event> enqueue_one(cl_command_queue queue, cl_kernel kernel) {
   return enqueue_groups(queue, kernel, 1);
 }
 
-Result<void> flush(cl_command_queue queue) { return check("clFlush", cl().clFlush(queue)); }
+Result<void> flush(cl_command_queue queue) { return check("clFlush", twice(cl().clFlush, queue)); }
 
 Result<void> finish(const Event& event) {
   const cl_event events[] = {event.get()};
-  return check("clWaitForEvents", cl().clWaitForEvents(1, events));
+  return check("clWaitForEvents", twice(cl().clWaitForEvents, 1, events));
 }
 
 cl_int event_status(cl_event event) noexcept {
   cl_int status = CL_QUEUED;
-  const cl_int asked = cl().clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                           &status, nullptr);
+  const cl_int asked = twice(cl().clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                             sizeof status, &status, nullptr);
   return asked == CL_SUCCESS ? status : asked;
 }
 

@@ -14,6 +14,7 @@
 #include <CL/cl_ext.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,22 @@ std::string status_text(cl_int status);
 
 /// The error of a failed call.
 Error call_error(const char* call, cl_int status);
+
+/// Whether what lacked may be there a moment later: memory, resources, or with some drivers the
+/// queue. The call has done nothing then.
+constexpr bool may_pass(cl_int status) noexcept {
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_COMMAND_QUEUE;
+}
+
+/// The status of a call that is made once more where it may pass then: for calls whose failure is
+/// the end of a program.
+template <class... Parameters>
+cl_int twice(cl_int(CL_API_CALL* function)(Parameters...),
+             std::type_identity_t<Parameters>... arguments) noexcept {
+  const cl_int status = function(arguments...);
+  return may_pass(status) ? function(arguments...) : status;
+}
 
 inline Result<void> check(const char* call, cl_int status) {
   if (status != CL_SUCCESS) return call_error(call, status);

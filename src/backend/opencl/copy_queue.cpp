@@ -54,25 +54,24 @@ Result<void> enqueue_both(cl_command_queue queue, cl_mem device, const rk_copy& 
   const std::size_t region[] = {copy.bytes, 2, 1};
   const std::size_t device_pitch = copy.second_offset - copy.offset;
   if (copy.direction == RK_COPY_TO_DEVICE)
-    return check("clEnqueueWriteBufferRect",
-                 cl().clEnqueueWriteBufferRect(queue, device, CL_FALSE, device_origin, host_origin,
-                                               region, device_pitch, 0, copy.bytes, 0, copy.host, 0,
-                                               nullptr, event));
+    return check(
+        "clEnqueueWriteBufferRect",
+        twice(cl().clEnqueueWriteBufferRect, queue, device, CL_FALSE, device_origin, host_origin,
+              region, device_pitch, 0, copy.bytes, 0, copy.host, 0, nullptr, event));
   return check(
       "clEnqueueReadBufferRect",
-      cl().clEnqueueReadBufferRect(queue, device, CL_FALSE, device_origin, host_origin, region,
-                                   device_pitch, 0, copy.bytes, 0, copy.host, 0, nullptr, event));
+      twice(cl().clEnqueueReadBufferRect, queue, device, CL_FALSE, device_origin, host_origin,
+            region, device_pitch, 0, copy.bytes, 0, copy.host, 0, nullptr, event));
 }
 
 Result<void> enqueue(cl_command_queue queue, cl_mem device, const rk_copy& copy, cl_event* event) {
   if (copy.second_offset != 0) return enqueue_both(queue, device, copy, event);
   if (copy.direction == RK_COPY_TO_DEVICE)
     return check("clEnqueueWriteBuffer",
-                 cl().clEnqueueWriteBuffer(queue, device, CL_FALSE, copy.offset, copy.bytes,
-                                           copy.host, 0, nullptr, event));
-  return check("clEnqueueReadBuffer",
-               cl().clEnqueueReadBuffer(queue, device, CL_FALSE, copy.offset, copy.bytes, copy.host,
-                                        0, nullptr, event));
+                 twice(cl().clEnqueueWriteBuffer, queue, device, CL_FALSE, copy.offset, copy.bytes,
+                       copy.host, 0, nullptr, event));
+  return check("clEnqueueReadBuffer", twice(cl().clEnqueueReadBuffer, queue, device, CL_FALSE,
+                                            copy.offset, copy.bytes, copy.host, 0, nullptr, event));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout) {
 
 template <class Value>
 Result<void> set_argument(cl_kernel kernel, cl_uint index, Value value) {
-  return check("clSetKernelArg", cl().clSetKernelArg(kernel, index, sizeof value, &value));
+  return check("clSetKernelArg", twice(cl().clSetKernelArg, kernel, index, sizeof value, &value));
 }
 
 }  // namespace
@@ -187,12 +187,12 @@ void Executor::run_slice(uint32_t slice) {
     kernel = kernel_.get();
     at_work_ = slice;
   }
-  cl_int status = cl().clSetKernelArg(kernel, 3, sizeof slice, &slice);
+  cl_int status = twice(cl().clSetKernelArg, kernel, 3, sizeof slice, &slice);
   if (status == CL_SUCCESS) {
     const std::size_t one = 1;
     cl_event event = nullptr;
-    status = cl().clEnqueueNDRangeKernel(queue_.get(), kernel, 1, nullptr, &one, &one, 0, nullptr,
-                                         &event);
+    status = twice(cl().clEnqueueNDRangeKernel, queue_.get(), kernel, 1, nullptr, &one, &one, 0,
+                   nullptr, &event);
     if (status == CL_SUCCESS)
       status = event_status(Event(event).get());
     else

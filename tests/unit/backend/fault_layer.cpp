@@ -1,4 +1,4 @@
-// An OpenCL layer that makes one chosen call fail. RK_FAULT=<call>:<n> picks it:
+// An OpenCL layer that makes chosen calls fail. RK_FAULT=<call>:<which> picks them:
 //   launch:n     the n-th clEnqueueNDRangeKernel returns CL_OUT_OF_RESOURCES
 //   event:n      the n-th clEnqueueNDRangeKernel runs nothing, and its command ends with
 //                CL_OUT_OF_RESOURCES
@@ -6,12 +6,18 @@
 //   buffer:n     the n-th clCreateBuffer of 256 KiB or more returns
 //                CL_MEM_OBJECT_ALLOCATION_FAILURE
 //   build:n      the n-th clBuildProgram returns CL_BUILD_PROGRAM_FAILURE
+//   argument, flush, write, read, ask, wait
+//                clSetKernelArg, clFlush, the copies to and from the device, clGetEventInfo,
+//                clWaitForEvents
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
+// `n+` picks the n-th and the next: what is tried once more fails then, too. `/n` picks every n-th;
+// each answers another of the codes that may pass, and how many did is printed at the end.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <CL/cl_layer.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -25,14 +31,41 @@ std::atomic<int> launches = 0;
 std::atomic<int> allocations = 0;
 std::atomic<int> buffers = 0;
 std::atomic<int> builds = 0;
+std::atomic<int> arguments = 0;
+std::atomic<int> flushes = 0;
+std::atomic<int> writes = 0;
+std::atomic<int> reads = 0;
+std::atomic<int> questions = 0;
+std::atomic<int> event_waits = 0;
+std::atomic<unsigned> passing = 0;  // faults of a plan "/n"
 
 /// Whether the plan names the `number`-th call of this kind.
 bool planned(std::string_view kind, int number) {
   const char* const plan = std::getenv("RK_FAULT");
   const char* const colon = plan == nullptr ? nullptr : std::strchr(plan, ':');
-  if (colon == nullptr) return false;
-  return std::string_view(plan, static_cast<std::size_t>(colon - plan)) == kind &&
-         (std::string_view(colon + 1) == "all" || std::atoi(colon + 1) == number);
+  if (colon == nullptr || std::string_view(plan, static_cast<std::size_t>(colon - plan)) != kind)
+    return false;
+  const std::string_view which = colon + 1;
+  if (which == "all") return true;
+  if (which.starts_with('/')) return number % std::atoi(which.data() + 1) == 0;
+  const int first = std::atoi(which.data());
+  return number == first || (which.ends_with('+') && number == first + 1);
+}
+
+cl_int planned_status() {
+  const char* const plan = std::getenv("RK_FAULT");
+  if (plan == nullptr || std::strchr(plan, '/') == nullptr) return CL_OUT_OF_RESOURCES;
+  constexpr cl_int codes[] = {CL_OUT_OF_RESOURCES, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                              CL_OUT_OF_HOST_MEMORY, CL_INVALID_COMMAND_QUEUE};
+  const unsigned before = passing++;
+  if (before == 0) std::atexit([] { std::printf("faults: %u\n", passing.load()); });
+  return codes[before % 4];
+}
+
+/// The function of the driver, but for the calls that the plan names.
+template <auto entry, class... Parameters>
+cl_int pass_on(std::string_view kind, std::atomic<int>& count, Parameters... parameters) {
+  return planned(kind, ++count) ? planned_status() : (target->*entry)(parameters...);
 }
 
 /// An event that has ended with an error, as of a command in `queue`.
@@ -49,7 +82,7 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
                           const size_t* offset, const size_t* global, const size_t* local,
                           cl_uint waits, const cl_event* wait_list, cl_event* event) {
   const int number = ++launches;
-  if (planned("launch", number)) return CL_OUT_OF_RESOURCES;
+  if (planned("launch", number)) return planned_status();
   if (planned("event", number)) {
     *event = failed_event(queue);
     return CL_SUCCESS;
@@ -80,6 +113,39 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
   return target->clBuildProgram(program, count, devices, options, done, user);
 }
 
+cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void* value) {
+  return pass_on<&cl_icd_dispatch::clSetKernelArg>("argument", arguments, kernel, index, bytes,
+                                                   value);
+}
+
+cl_int CL_API_CALL flush(cl_command_queue queue) {
+  return pass_on<&cl_icd_dispatch::clFlush>("flush", flushes, queue);
+}
+
+cl_int CL_API_CALL write(cl_command_queue queue, cl_mem buffer, cl_bool blocks, size_t offset,
+                         size_t bytes, const void* data, cl_uint wait_count,
+                         const cl_event* wait_list, cl_event* event) {
+  return pass_on<&cl_icd_dispatch::clEnqueueWriteBuffer>(
+      "write", writes, queue, buffer, blocks, offset, bytes, data, wait_count, wait_list, event);
+}
+
+cl_int CL_API_CALL read(cl_command_queue queue, cl_mem buffer, cl_bool blocks, size_t offset,
+                        size_t bytes, void* data, cl_uint wait_count, const cl_event* wait_list,
+                        cl_event* event) {
+  return pass_on<&cl_icd_dispatch::clEnqueueReadBuffer>(
+      "read", reads, queue, buffer, blocks, offset, bytes, data, wait_count, wait_list, event);
+}
+
+cl_int CL_API_CALL ask(cl_event event, cl_event_info what, size_t bytes, void* value,
+                       size_t* bytes_needed) {
+  return pass_on<&cl_icd_dispatch::clGetEventInfo>("ask", questions, event, what, bytes, value,
+                                                   bytes_needed);
+}
+
+cl_int CL_API_CALL wait(cl_uint count, const cl_event* events) {
+  return pass_on<&cl_icd_dispatch::clWaitForEvents>("wait", event_waits, count, events);
+}
+
 }  // namespace
 
 extern "C" {
@@ -102,6 +168,12 @@ clInitLayer(cl_uint, const cl_icd_dispatch* target_dispatch, cl_uint* entries,
   layer.clSVMAlloc = allocate;
   layer.clCreateBuffer = create_buffer;
   layer.clBuildProgram = build;
+  layer.clSetKernelArg = set_argument;
+  layer.clFlush = flush;
+  layer.clEnqueueWriteBuffer = write;
+  layer.clEnqueueReadBuffer = read;
+  layer.clGetEventInfo = ask;
+  layer.clWaitForEvents = wait;
   *entries = sizeof layer / sizeof(void*);
   *layer_dispatch = &layer;
   return CL_SUCCESS;
