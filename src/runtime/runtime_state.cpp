@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
+#include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
@@ -26,9 +26,7 @@ namespace ringkernel::detail {
 namespace {
 
 bool wants_telemetry(const RuntimeOptions& options) {
-  const char* const variable = std::getenv("RINGKERNEL_TELEMETRY");
-  const bool refused = variable != nullptr && std::string_view(variable) == "0";
-  return options.telemetry && !refused;
+  return options.telemetry && environment("RINGKERNEL_TELEMETRY") != "0";
 }
 
 /// Why it can be no ring kernel's id; empty: it can.

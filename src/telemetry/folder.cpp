@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "foundation/entries.hpp"
+#include "foundation/environment.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/counters_writer.hpp"
@@ -104,9 +104,8 @@ void remove_file(const fs::path& path) {
 
 std::vector<fs::path> telemetry_roots() {
   std::vector<fs::path> roots;
-  const char* const runtime_folder = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime_folder != nullptr && *runtime_folder == '/')
-    roots.push_back(fs::path(runtime_folder) / "ringkernel");
+  const std::string_view runtime_folder = environment("XDG_RUNTIME_DIR");
+  if (runtime_folder.starts_with('/')) roots.push_back(fs::path(runtime_folder) / "ringkernel");
   roots.emplace_back("/dev/shm/ringkernel-" + std::to_string(geteuid()));
   return roots;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -11,6 +10,7 @@
 #include "backend/loader.hpp"
 #include "backend/opencl/immediate.hpp"
 #include "foundation/entries.hpp"
+#include "foundation/environment.hpp"
 #include "foundation/fork.hpp"
 #include "ringkernel/protocol/control_block.h"
 
@@ -273,8 +273,8 @@ const Discovery& discover() {
 
 std::vector<std::string> broken_drivers() {
   namespace fs = std::filesystem;
-  const char* chosen = std::getenv("OCL_ICD_VENDORS");
-  const fs::path folder = chosen != nullptr && *chosen != '\0' ? chosen : "/etc/OpenCL/vendors";
+  const std::string_view chosen = environment("OCL_ICD_VENDORS");
+  const fs::path folder = chosen.empty() ? "/etc/OpenCL/vendors" : chosen;
   std::vector<std::string> sentences;
   std::error_code ignored;
   for (const fs::path& entry : entries_of(folder, ignored)) {

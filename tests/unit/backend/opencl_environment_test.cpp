@@ -1,6 +1,8 @@
 // What a program sees whose OpenCL environment is broken in one way or another. The library is
 // loaded once per process, so each case is a process of its own (child.cpp).
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -143,6 +145,34 @@ TEST_F(OpenClEnvironment, ReportsAFailingPlatformAndKeepsTheOthers) {
   EXPECT_THAT(result.output, HasSubstr("device " + device_name_));
   EXPECT_THAT(result.output, HasSubstr("report platform Broken Driver: clGetDeviceIDs: "
                                        "CL_OUT_OF_RESOURCES (-5)"));
+}
+
+/// A copy of the child that is root's, whoever starts it.
+TEST_F(OpenClEnvironment, AProgramWithMoreRightsThanItsCallerLoadsTheSystemsDrivers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give its rights to a program";
+  const VendorFolder folder;  // no driver in it
+  const fs::path program = fs::path(folder.path()) / "program";
+  fs::copy_file(RK_BACKEND_CHILD, program);
+  chmod(folder.path().c_str(), 0755);
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command{program.string()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_child(command,
+                     {{"OCL_ICD_VENDORS", folder.path()},
+                      {"RINGKERNEL_OPENCL_LIBRARY", "/nowhere/libOpenCL.so"}},
+                     testing::nobody);
+  };
+  chmod(program.c_str(), 0755);
+  const ChildResult as_nobody = run({"discover"});
+  EXPECT_THAT(as_nobody.output, HasSubstr("report library /nowhere/libOpenCL.so"));
+  EXPECT_THAT(as_nobody.output, HasSubstr("report no OpenCL driver is installed"));
+  chmod(program.c_str(), 04755);
+  const ChildResult as_root = run({"discover"});
+  if (run({"find", "native"}).output.find("as user 0") == npos)
+    GTEST_SKIP() << "programs get no rights from files in this folder";
+  EXPECT_EQ(as_root.exit_code, 0) << as_root.output;
+  EXPECT_THAT(as_root.output, HasSubstr("device " + device_name_));
+  EXPECT_THAT(as_root.output, Not(HasSubstr("/nowhere")));
 }
 
 TEST_F(OpenClEnvironment, ReportsADriverThatDoesNotLoadAndKeepsTheOthers) {
