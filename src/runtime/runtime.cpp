@@ -92,8 +92,12 @@ Result<void> check(const RuntimeOptions& options) {
   return {};
 }
 
-/// What the environment asks for where the options do not.
-RuntimeOptions completed(RuntimeOptions options) {
+/// What the environment asks for where the options do not. Backends read RINGKERNEL_CACHE; nobody
+/// is to find out at the first build that it says nothing.
+Result<RuntimeOptions> completed(RuntimeOptions options) {
+  RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
+  RK_TRY(telemetry, switch_of_environment("RINGKERNEL_TELEMETRY"));
+  options.telemetry = options.telemetry && telemetry.value_or(true);
   if (options.http_address.empty()) options.http_address = environment("RINGKERNEL_HTTP");
   return options;
 }
@@ -219,7 +223,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
 }
 
 Result<RingKernelRuntime> RuntimeBuilder::open() const {
-  const RuntimeOptions options = completed(options_);
+  RK_TRY(options, completed(options_));
   RK_TRY_VOID(check(options));
   std::shared_ptr<LogSink> log = log_;
   if (log == nullptr) {

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <utility>
 
-#include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
@@ -24,10 +23,6 @@
 namespace ringkernel::detail {
 
 namespace {
-
-bool wants_telemetry(const RuntimeOptions& options) {
-  return options.telemetry && environment("RINGKERNEL_TELEMETRY") != "0";
-}
 
 /// Why it can be no ring kernel's id; empty: it can.
 std::string fault_of_id(std::string_view id) {
@@ -60,7 +55,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       device_name_(description.name),
       work_groups_max_(description.work_groups_max),
       work_items_max_(description.work_items_max),
-      publishes_(wants_telemetry(options)),
+      publishes_(options.telemetry),
       opened_(device_state),
       memory_(std::make_unique<DeviceMemory>(
           std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer)),

@@ -34,6 +34,9 @@ Library load_now() {
   std::vector<std::string> tried;
   Result<backend::SharedLibrary> library =
       backend::SharedLibrary::open(candidates(), needed_symbols, tried);
+  if (const std::string_view chosen = environment(library_variable);
+      !chosen.empty() && !tried.empty())
+    tried.front() += std::string(" (") + library_variable + ")";
   if (!library.has_value()) return {std::move(library).error(), {}, std::move(tried)};
   Api api;
 #define RK_CL_FUNCTION(name) api.name = reinterpret_cast<decltype(api.name)>(library->find(#name));

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using ringkernel::testing::ChildResult;
 using ringkernel::testing::run_child;
 using ringkernel::testing::TempFolder;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -88,7 +89,8 @@ TEST_F(OpenClEnvironment, FallsBackToTheSystemsLibraryAndReportsTheOneThatWasAsk
       child({"discover"}, {{"RINGKERNEL_OPENCL_LIBRARY", "/nowhere/libOpenCL.so"}});
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("device " + device_name_));
-  EXPECT_THAT(result.output, HasSubstr("report library /nowhere/libOpenCL.so - "));
+  EXPECT_THAT(result.output, ContainsRegex("report library /nowhere/libOpenCL.so - [^\n]*"
+                                           "RINGKERNEL_OPENCL_LIBRARY"));
 }
 
 /// Files that are no libraries stand where the system's loader would be found.
@@ -183,6 +185,13 @@ TEST_F(OpenClEnvironment, ReportsADriverThatDoesNotLoadAndKeepsTheOthers) {
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("device " + device_name_));
   EXPECT_THAT(result.output, HasSubstr("a-missing.icd: libno-such-driver.so - "));
+}
+
+TEST_F(OpenClEnvironment, RefusesASwitchOfTheCacheThatIsNeitherOnNorOff) {
+  const ChildResult result = child({"open"}, {{"RINGKERNEL_CACHE", "junk"}});
+  EXPECT_EQ(result.exit_code, 1) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("invalid_argument"));
+  EXPECT_THAT(result.output, HasSubstr("RINGKERNEL_CACHE is 'junk'; there are 0 and 1"));
 }
 
 /// PoCL adds the flags to every build. A program from the cache is not built.
