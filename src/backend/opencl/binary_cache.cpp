@@ -10,7 +10,7 @@ namespace {
 
 /// Asking PoCL for a binary makes it compile once more, and its own cache is nearly as fast.
 bool driver_caches(std::string_view platform) {
-  return platform == "Portable Computing Language" && environment("POCL_KERNEL_CACHE") != "0";
+  return platform == pocl_platform && environment("POCL_KERNEL_CACHE") != "0";
 }
 
 bool is_wanted(std::string_view platform) {

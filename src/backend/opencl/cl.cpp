@@ -30,20 +30,20 @@ constexpr const char* needed_symbols[] = {
 };
 
 Library load_now() {
-  prepare_driver_environment();
+  std::string pocl_trouble = prepare_driver_environment();
   std::vector<std::string> tried;
   Result<backend::SharedLibrary> library =
       backend::SharedLibrary::open(candidates(), needed_symbols, tried);
   if (const std::string_view chosen = environment(library_variable);
       !chosen.empty() && !tried.empty())
     tried.front() += std::string(" (") + library_variable + ")";
-  if (!library.has_value()) return {std::move(library).error(), {}, std::move(tried)};
+  if (!library.has_value()) return {std::move(library).error(), {}, std::move(tried), {}};
   Api api;
 #define RK_CL_FUNCTION(name) api.name = reinterpret_cast<decltype(api.name)>(library->find(#name));
 #include "backend/opencl/functions.def"
 #undef RK_CL_FUNCTION
   library->release();
-  return {api, library->name(), std::move(tried)};
+  return {api, library->name(), std::move(tried), std::move(pocl_trouble)};
 }
 
 struct StatusName {

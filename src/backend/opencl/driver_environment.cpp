@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "backend/opencl/pocl_cache.hpp"
 #include "foundation/environment.hpp"
 
 namespace ringkernel::opencl {
@@ -45,9 +47,12 @@ void reserve_pocl_workers() {
 
 }  // namespace
 
-void prepare_driver_environment() {
+std::string prepare_driver_environment() {
   if (has_foreign_environment()) remove_foreign_variables();
   reserve_pocl_workers();
+  PoclCache cache = choose_pocl_cache();
+  if (!cache.path.empty()) setenv("POCL_CACHE_DIR", cache.path.c_str(), 1);
+  return std::move(cache.trouble);
 }
 
 }  // namespace ringkernel::opencl

@@ -198,7 +198,11 @@ Discovery discover_now() {
     return found;
   }
   for (const cl_platform_id platform : *ids) {
-    const std::string name = "platform " + platform_text(platform, CL_PLATFORM_NAME);
+    const std::string vendor = platform_text(platform, CL_PLATFORM_NAME);
+    const std::string name = "platform " + vendor;
+    if (const std::string& trouble = load_library().pocl_trouble;
+        vendor == pocl_platform && !trouble.empty())
+      found.failures.push_back(name + ": " + trouble);
     const auto devices = devices_of(platform);
     if (!devices.has_value()) {
       found.failures.push_back(name + ": " + devices.error().detail);

@@ -229,6 +229,71 @@ TEST_F(OpenClEnvironment, ReservesWorkersForResidentSlicesUnlessTheUserChose) {
       HasSubstr(", " + more + " units"));
 }
 
+/// Where PoCL has a cache folder that it cannot make: below a file.
+Environment without_a_home() {
+  return {{"XDG_CACHE_HOME", ""}, {"HOME", "/dev/null/home"}, {"POCL_CACHE_DIR", ""}};
+}
+
+std::string private_folder() { return "/tmp/ringkernel-" + std::to_string(geteuid()); }
+
+TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItCannotMakeItsOwn) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  const ChildResult opened = child({"open"}, without_a_home());
+  EXPECT_EQ(opened.exit_code, 0) << opened.output;
+  struct stat what {};
+  ASSERT_EQ(lstat(private_folder().c_str(), &what), 0);
+  EXPECT_EQ(what.st_mode, S_IFDIR | S_IRWXU);
+  const ChildResult found = child({"discover"}, without_a_home());
+  EXPECT_THAT(found.output, HasSubstr("device " + device_name_));
+  EXPECT_THAT(
+      found.output,
+      ContainsRegex("report platform .*/dev/null/home/.cache/pocl/kcache': Not a directory; "
+                    "it has '" +
+                    private_folder() + "/pocl' instead"));
+}
+
+TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItsOwnWouldBeEverybodys) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such folders";
+  const TempFolder home;
+  const fs::path own = home.path() / "pocl" / "kcache";
+  fs::create_directories(own);
+  const Environment environment = {{"XDG_CACHE_HOME", home.path()}, {"POCL_CACHE_DIR", ""}};
+  EXPECT_THAT(child({"discover"}, environment).output, Not(HasSubstr("report")));
+  chmod(own.c_str(), 0777);
+  EXPECT_THAT(child({"discover"}, environment).output,
+              HasSubstr(own.string() + "': every user can write it; it has "));
+  const Environment none = {{"XDG_CACHE_HOME", ""}, {"HOME", ""}, {"POCL_CACHE_DIR", ""}};
+  EXPECT_THAT(child({"discover"}, none).output,
+              HasSubstr("neither XDG_CACHE_HOME nor HOME names one; it has "));
+}
+
+TEST_F(OpenClEnvironment, OpenSaysWhichCacheFolderPoClCannotMake) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  Environment environment = without_a_home();
+  environment.emplace_back("POCL_CACHE_DIR", "/dev/null/cache");
+  const ChildResult opened = child({"open"}, environment);
+  EXPECT_EQ(opened.exit_code, 1) << opened.output;
+  EXPECT_THAT(opened.output, HasSubstr("E6002"));
+  EXPECT_THAT(opened.output, HasSubstr("POCL_CACHE_DIR='/dev/null/cache': Not a directory; set "
+                                       "POCL_CACHE_DIR or XDG_CACHE_HOME to a folder"));
+}
+
+/// Somebody else was first in the place of the private folder.
+TEST_F(OpenClEnvironment, OpenSaysThatThePrivateCacheIsAnotherUsers) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can run it as another user";
+  constexpr uid_t somebody = 65533;
+  const fs::path taken = "/tmp/ringkernel-" + std::to_string(somebody);
+  fs::remove_all(taken);
+  fs::create_directory(taken);
+  std::vector<std::string> command = {RK_BACKEND_CHILD, "open"};
+  const ChildResult opened = run_child(command, without_a_home(), somebody);
+  fs::remove_all(taken);
+  EXPECT_EQ(opened.exit_code, 1) << opened.output;
+  EXPECT_THAT(opened.output, HasSubstr("'/dev/null/home/.cache/pocl/kcache': Not a directory"));
+  EXPECT_THAT(opened.output, HasSubstr("'" + taken.string() + "': another user's; set "));
+}
+
 TEST_F(OpenClEnvironment, ExitingWithARunningSliceDoesNotHang) {
   for (const char* way : {"exit", "_exit"}) {
     const ChildResult result = child({way});
