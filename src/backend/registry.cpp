@@ -1,7 +1,9 @@
 #include "backend/registry.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -10,6 +12,7 @@
 #include "backend/native/native.hpp"
 #include "backend/opencl/opencl.hpp"
 #include "foundation/entries.hpp"
+#include "foundation/environment.hpp"
 
 namespace ringkernel::backend {
 namespace {
@@ -20,8 +23,7 @@ constexpr std::string_view plugin_prefix = "librk_backend_";
 constexpr std::string_view plugin_suffix = ".so";
 
 std::vector<std::string> plugin_folders() {
-  const char* const variable = std::getenv("RINGKERNEL_BACKEND_PATH");
-  std::string_view left = variable != nullptr ? variable : "";
+  std::string_view left = environment("RINGKERNEL_BACKEND_PATH");
   std::vector<std::string> folders;
   while (!left.empty()) {
     const std::size_t end = std::min(left.find(':'), left.size());
@@ -31,11 +33,40 @@ std::vector<std::string> plugin_folders() {
   return folders;
 }
 
+/// Whoever else may write it brings code into this process. Empty: nobody may, or there is no such
+/// thing, which the linker says better.
+std::string objection_to(const fs::path& path) {
+  struct stat what {};
+  if (stat(path.c_str(), &what) != 0) return {};
+  if (what.st_uid != 0 && what.st_uid != geteuid())
+    return path.string() + " belongs to user " + std::to_string(what.st_uid) +
+           ", and not to root or to user " + std::to_string(geteuid());
+  if ((what.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  const bool is_of_all = (what.st_mode & S_IWOTH) != 0;
+  return path.string() + " can be written by " + (is_of_all ? "every user" : "its group") +
+         "; chmod go-w";
+}
+
+/// Why the file is not to be trusted; empty if it is. A link is looked at where it lies, too.
+std::string objection_to_plugin(const fs::path& plugin) {
+  std::error_code failed;
+  const fs::path file = fs::canonical(plugin, failed);
+  if (failed) return {};
+  const fs::path folder = plugin.has_parent_path() ? plugin.parent_path() : ".";
+  for (const fs::path& path : {folder, file.parent_path(), file})
+    if (std::string why = objection_to(path); !why.empty()) return why;
+  return {};
+}
+
 /// Every candidate that would not do adds a line to `tried`.
 Result<Backend> load_plugin(std::span<const std::string> candidates,
                             std::vector<std::string>& tried) {
   const char* const entry = RK_BACKEND_QUERY;
   for (const std::string& path : candidates) {
+    if (const std::string why = objection_to_plugin(path); !why.empty()) {
+      tried.push_back(path + " - " + why);
+      continue;
+    }
     Result<SharedLibrary> library =
         SharedLibrary::open(std::span(&path, 1), std::span(&entry, 1), tried);
     if (!library) continue;

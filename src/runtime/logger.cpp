@@ -5,9 +5,9 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <cstdlib>
 #include <new>
 
+#include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 
 namespace ringkernel::detail {
@@ -163,8 +163,7 @@ void Logger::write(const LogRecord& record) noexcept {
 }
 
 Result<std::shared_ptr<LogSink>> log_of_environment() {
-  const char* const variable = std::getenv("RINGKERNEL_LOG");
-  const std::string_view wanted = variable != nullptr ? variable : "";
+  const std::string_view wanted = environment("RINGKERNEL_LOG");
   if (wanted.empty() || wanted == "off") return std::shared_ptr<LogSink>();
   for (const LogLevel level : {LogLevel::info, LogLevel::warning, LogLevel::error})
     if (wanted == name(level)) return stderr_log(level);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +14,7 @@
 #include "bridge/executor.hpp"
 #include "bridge/mover.hpp"
 #include "foundation/align.hpp"
+#include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "http/address.hpp"
@@ -53,8 +53,7 @@ Result<std::uint32_t> wanted_transfer(Transfer transfer) {
     case Transfer::dma: return RK_TRANSFER_DMA;
     case Transfer::sliced: return RK_TRANSFER_SLICED;
   }
-  const char* const variable = std::getenv("RINGKERNEL_TRANSFER");
-  const std::string_view name = variable != nullptr ? variable : "";
+  const std::string_view name = environment("RINGKERNEL_TRANSFER");
   if (name.empty()) return RK_TRANSFER_NONE;
   for (const std::uint32_t known : {RK_TRANSFER_ZERO_COPY, RK_TRANSFER_DMA, RK_TRANSFER_SLICED})
     if (name == backend::transfer_name(known)) return known;
@@ -93,10 +92,13 @@ Result<void> check(const RuntimeOptions& options) {
   return {};
 }
 
-/// What the environment asks for where the options do not.
-RuntimeOptions completed(RuntimeOptions options) {
-  const char* const variable = std::getenv("RINGKERNEL_HTTP");
-  if (options.http_address.empty() && variable != nullptr) options.http_address = variable;
+/// What the environment asks for where the options do not. Backends read RINGKERNEL_CACHE; nobody
+/// is to find out at the first build that it says nothing.
+Result<RuntimeOptions> completed(RuntimeOptions options) {
+  RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
+  RK_TRY(telemetry, switch_of_environment("RINGKERNEL_TELEMETRY"));
+  options.telemetry = options.telemetry && telemetry.value_or(true);
+  if (options.http_address.empty()) options.http_address = environment("RINGKERNEL_HTTP");
   return options;
 }
 
@@ -149,15 +151,14 @@ struct Choice {
 Result<Choice> completed(Choice choice) {
   const bool is_named = !choice.backend.empty();  // by the program, and a device would be another's
   if (is_named) choice.text += ", backend '" + choice.backend + "'";
-  const char* const backend = std::getenv("RINGKERNEL_BACKEND");
-  if (choice.backend.empty() && backend != nullptr && *backend != '\0') {
+  const std::string_view backend = environment("RINGKERNEL_BACKEND");
+  if (choice.backend.empty() && !backend.empty()) {
     choice.backend = backend;
     choice.text += ", backend '" + choice.backend + "' ($RINGKERNEL_BACKEND)";
   }
   if (choice.device) choice.text += ", device " + std::to_string(*choice.device);
-  const char* const variable = std::getenv("RINGKERNEL_DEVICE");
-  if (!choice.device && !is_named && variable != nullptr && *variable != '\0') {
-    const std::string_view number = variable;
+  const std::string_view number = environment("RINGKERNEL_DEVICE");
+  if (!choice.device && !is_named && !number.empty()) {
     std::uint32_t device = 0;
     const auto read = std::from_chars(number.data(), number.data() + number.size(), device);
     if (read.ec != std::errc() || read.ptr != number.data() + number.size())
@@ -222,7 +223,7 @@ Result<RingKernelRuntime> RuntimeBuilder::build() const {
 }
 
 Result<RingKernelRuntime> RuntimeBuilder::open() const {
-  const RuntimeOptions options = completed(options_);
+  RK_TRY(options, completed(options_));
   RK_TRY_VOID(check(options));
   std::shared_ptr<LogSink> log = log_;
   if (log == nullptr) {

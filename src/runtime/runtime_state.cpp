@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -24,12 +23,6 @@
 namespace ringkernel::detail {
 
 namespace {
-
-bool wants_telemetry(const RuntimeOptions& options) {
-  const char* const variable = std::getenv("RINGKERNEL_TELEMETRY");
-  const bool refused = variable != nullptr && std::string_view(variable) == "0";
-  return options.telemetry && !refused;
-}
 
 /// Why it can be no ring kernel's id; empty: it can.
 std::string fault_of_id(std::string_view id) {
@@ -62,7 +55,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       device_name_(description.name),
       work_groups_max_(description.work_groups_max),
       work_items_max_(description.work_items_max),
-      publishes_(wants_telemetry(options)),
+      publishes_(options.telemetry),
       opened_(device_state),
       memory_(std::make_unique<DeviceMemory>(
           std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer)),

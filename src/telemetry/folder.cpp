@@ -1,13 +1,10 @@
 #include "telemetry/folder.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +12,8 @@
 #include <utility>
 
 #include "foundation/entries.hpp"
+#include "foundation/environment.hpp"
+#include "foundation/private_folder.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/counters_writer.hpp"
@@ -25,19 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why a folder is not this user's alone; empty: it is.
-std::string objection(const fs::path& folder) {
-  struct stat what {};
-  if (lstat(folder.c_str(), &what) != 0) return std::generic_category().message(errno);
-  if (!S_ISDIR(what.st_mode)) return "not a folder";
-  if (what.st_uid != geteuid()) return "another user's";
-  if ((what.st_mode & (S_IRWXG | S_IRWXO)) != 0) return "open to other users";
-  return "";
-}
-
 Result<void> make_private(const fs::path& folder) {
-  const bool is_there = mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST;
-  const std::string why = is_there ? objection(folder) : std::generic_category().message(errno);
+  const std::string why = make_private_folder(folder);
   if (why.empty()) return {};
   return Error(Errc::backend_unavailable, "telemetry: '" + folder.string() + "': " + why);
 }
@@ -104,9 +92,8 @@ void remove_file(const fs::path& path) {
 
 std::vector<fs::path> telemetry_roots() {
   std::vector<fs::path> roots;
-  const char* const runtime_folder = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime_folder != nullptr && *runtime_folder == '/')
-    roots.push_back(fs::path(runtime_folder) / "ringkernel");
+  const std::string_view runtime_folder = environment("XDG_RUNTIME_DIR");
+  if (runtime_folder.starts_with('/')) roots.push_back(fs::path(runtime_folder) / "ringkernel");
   roots.emplace_back("/dev/shm/ringkernel-" + std::to_string(geteuid()));
   return roots;
 }
@@ -153,7 +140,7 @@ std::vector<std::string> unreadable_folders(const Scope& scope) {
 }
 
 void remove_dead_files(const fs::path& root, std::uint64_t now_ns) {
-  if (!objection(root).empty()) return;
+  if (!objection_to_folder(root).empty()) return;
   std::vector<DeadFile> dead;
   for (const fs::path& path : counters_files(root))
     if (auto file = dead_file(path, now_ns)) dead.push_back(std::move(*file));

@@ -139,6 +139,23 @@ TEST(RuntimeBuilder, TheEnvironmentChoosesWhereTheProgramDoesNot) {
   EXPECT_EQ(backend_of(RingKernelRuntime::builder()), "native");
 }
 
+TEST(RuntimeBuilder, ASwitchOfTheEnvironmentIsOnOrOff) {
+  for (const char* const name : {"RINGKERNEL_CACHE", "RINGKERNEL_TELEMETRY"}) {
+    for (const char* const wrong : {"maybe", "yes", "2", "01", " 0"}) {
+      const Environment variable(name, wrong);
+      const auto runtime = RingKernelRuntime::builder().backend("native").build();
+      ASSERT_TRUE(runtime.has_error()) << name << "=" << wrong;
+      EXPECT_EQ(runtime.error(), Errc::invalid_argument);
+      EXPECT_EQ(runtime.error().detail,
+                std::string(name) + " is '" + wrong + "'; there are 0 and 1");
+    }
+    for (const char* const right : {"", "0", "1"}) {
+      const Environment variable(name, right);
+      EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("native")), "native");
+    }
+  }
+}
+
 RK_ON_EACH_BACKEND(Launch);
 
 Error launch_error(RingKernelRuntime& runtime, std::string_view id, const KernelOptions& options) {

@@ -94,6 +94,9 @@ BANNED = [
     (r"\b(f?printf|puts|std::cout|std::cerr)\b",
      lambda path: str(path).startswith(LIBRARY) and not str(path).startswith("src/tools/"),
      ("src/foundation/assert.hpp",), "a library returns errors, it does not print"),
+    (r"\b(secure_)?getenv\b",
+     lambda path: str(path).startswith(LIBRARY) and not str(path).startswith("src/tools/"),
+     ("src/foundation/environment.cpp",), "use environment(): it knows what may be believed"),
 ]
 
 

@@ -47,6 +47,8 @@ BAD = {
         {"tests/a.cpp": "out << std::endl;\n"},
         {"src/a.cpp": 'std::fprintf(stderr, "x");\n'},
         {"bridge/a.cpp": 'std::cerr << "x";\n'},
+        {"bridge/a.cpp": 'std::getenv("A");\n'},
+        {"src/a.cpp": 'secure_getenv("A");\n'},
     ],
     "line_length": [{"src/a.cpp": "x" * 101 + "\n"}, {"rk": "x" * 101 + "\n"}],
     "prose_length": [
@@ -113,6 +115,8 @@ GOOD = {
         {"examples/a.cpp": 'std::printf("x");\n'},
         {"src/tools/rkinfo/a.cpp": 'std::printf("x");\n'},
         {"src/foundation/assert.hpp": 'std::fprintf(stderr, "x");\n'},
+        {"src/foundation/environment.cpp": 'secure_getenv("A");\n'},
+        {"tests/a.cpp": 'std::getenv("A");\n'},
     ],
     "line_length": [{"src/a.cpp": "x" * 100 + "\n"}, {"docs/A.md": "x" * 200 + "\n"}],
     "prose_length": [

@@ -1,6 +1,8 @@
 #include "backend/cache/cache_place.hpp"
 
-#include <cstdlib>
+#include <string_view>
+
+#include "foundation/environment.hpp"
 
 namespace ringkernel::backend {
 
@@ -9,11 +11,6 @@ namespace {
 constexpr std::uint64_t folder_bytes_max = 64ull * 1024 * 1024;
 
 }  // namespace
-
-std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
 
 std::string cache_path() {
   if (const std::string_view base = environment("XDG_CACHE_HOME"); base.starts_with('/'))

@@ -7,14 +7,10 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "backend/cache/cache_folder.hpp"
 
 namespace ringkernel::backend {
-
-/// A variable of the environment; empty if it is not there.
-std::string_view environment(const char* name);
 
 /// Empty if there is no such place. A relative path names none.
 std::string cache_path();

@@ -11,25 +11,11 @@
 #include <cstring>
 #include <string_view>
 
+#include "foundation/private_folder.hpp"
+
 namespace ringkernel::native {
 
 namespace {
-
-/// Whether nobody else can put another folder where we have made ours.
-bool is_safe_place(const std::string& place) {
-  struct stat what {};
-  if (stat(place.c_str(), &what) != 0) return false;
-  if (!S_ISDIR(what.st_mode)) {
-    errno = ENOTDIR;
-    return false;
-  }
-  const bool is_trusted = what.st_uid == geteuid() || what.st_uid == 0;
-  const bool is_shared = (what.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool is_sticky = (what.st_mode & S_ISVTX) != 0;
-  if (is_trusted && (!is_shared || is_sticky)) return true;
-  errno = EACCES;
-  return false;
-}
 
 /// Removes what lies in the open folder, without needing memory for it. Compilers put files there,
 /// and wrappers of compilers now and then a folder.
@@ -64,7 +50,11 @@ Result<ScratchFolder> ScratchFolder::make(std::span<const std::string> places) {
     if (place.empty()) continue;
     std::string path = place + "/compile-XXXXXX";
     tried += (tried.empty() ? "" : "; ") + place + " - ";
-    if (is_safe_place(place) && mkdtemp(path.data()) != nullptr) {
+    if (const std::string why = objection_to_place(place); !why.empty()) {
+      tried += why;
+      continue;
+    }
+    if (mkdtemp(path.data()) != nullptr) {
       File folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (folder) return ScratchFolder(std::move(path), std::move(folder));
       rmdir(path.c_str());

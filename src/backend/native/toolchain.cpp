@@ -1,7 +1,6 @@
 #include "backend/native/toolchain.hpp"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "backend/cache/cache_place.hpp"
 #include "backend/native/child.hpp"
+#include "foundation/environment.hpp"
 #include "foundation/file.hpp"
 #include "kernels/rk_actor.h"
 #include "ringkernel/protocol/version.h"
@@ -44,11 +44,6 @@ constexpr const char* libraries[] = {"-lm", "-lc", "-lgcc"};
 /// Of the environment, what compilers need to start. What would change their output (CPATH and the
 /// like) is left out, since objects are kept for the next process.
 constexpr const char* passed_on[] = {"HOME", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"};
-
-std::string trusted_environment(const char* name) {
-  const char* const value = secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 bool is_program(const std::string& path, struct stat& what) {
   return stat(path.c_str(), &what) == 0 && S_ISREG(what.st_mode) && access(path.c_str(), X_OK) == 0;
@@ -191,14 +186,14 @@ std::string key_of(const std::string& compiler) {
 
 Surroundings Surroundings::of_process() {
   Surroundings here;
-  here.compiler = trusted_environment("RINGKERNEL_CXX");
-  here.path = trusted_environment("PATH");
+  here.compiler = environment("RINGKERNEL_CXX");
+  here.path = environment("PATH");
   for (const char* const name : passed_on)
-    if (const std::string value = trusted_environment(name); !value.empty())
-      here.variables.push_back(std::string(name) + "=" + value);
-  if (backend::environment("RINGKERNEL_CACHE") != "0") here.cache_folder = backend::cache_path();
-  if (std::string runtime = trusted_environment("XDG_RUNTIME_DIR"); runtime.starts_with('/'))
-    here.scratch.push_back(std::move(runtime));
+    if (const std::string_view value = environment(name); !value.empty())
+      here.variables.push_back(std::string(name) + "=" + std::string(value));
+  if (environment("RINGKERNEL_CACHE") != "0") here.cache_folder = backend::cache_path();
+  if (const std::string_view runtime = environment("XDG_RUNTIME_DIR"); runtime.starts_with('/'))
+    here.scratch.emplace_back(runtime);
   here.scratch.emplace_back("/tmp");
   return here;
 }

@@ -2,6 +2,7 @@
 
 #include "backend/cache/cache_place.hpp"
 #include "backend/opencl/cache_key.hpp"
+#include "foundation/environment.hpp"
 
 namespace ringkernel::opencl {
 
@@ -9,12 +10,11 @@ namespace {
 
 /// Asking PoCL for a binary makes it compile once more, and its own cache is nearly as fast.
 bool driver_caches(std::string_view platform) {
-  return platform == "Portable Computing Language" &&
-         backend::environment("POCL_KERNEL_CACHE") != "0";
+  return platform == pocl_platform && environment("POCL_KERNEL_CACHE") != "0";
 }
 
 bool is_wanted(std::string_view platform) {
-  return backend::environment("RINGKERNEL_CACHE") == "1" || !driver_caches(platform);
+  return environment("RINGKERNEL_CACHE") == "1" || !driver_caches(platform);
 }
 
 /// The binary of a program that was built for one device; empty if the driver gives none.

@@ -1,12 +1,11 @@
 #include "backend/opencl/cl.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <string_view>
-#include <thread>
 
 #include "backend/loader.hpp"
+#include "backend/opencl/driver_environment.hpp"
 #include "backend/opencl/query.hpp"
+#include "foundation/environment.hpp"
 
 namespace ringkernel::opencl {
 
@@ -14,25 +13,10 @@ namespace {
 
 constexpr const char* library_variable = "RINGKERNEL_OPENCL_LIBRARY";
 
-/// PoCL's CPU device runs one work-group per worker thread to its end, so a resident slice takes a
-/// worker away from everything else: one for each core, at least two, and one for all the rest. Not
-/// more, since each command wakes every worker. PoCL reads these once, before the first call; a
-/// user's own value stays. Where the environment asks for `sliced`, nothing is resident; where it
-/// asks for `dma`, each message is several commands, and none has to wake a worker too many.
-void reserve_pocl_workers() {
-  const char* const variable = std::getenv("RINGKERNEL_TRANSFER");
-  const std::string_view transfer = variable != nullptr ? variable : "";
-  if (transfer == "sliced") return;
-  const unsigned resident = std::max(2u, std::thread::hardware_concurrency());
-  const std::string text = std::to_string(transfer == "dma" ? resident : resident + 1);
-  setenv("POCL_MAX_PTHREAD_COUNT", text.c_str(), 0);  // PoCL 3
-  setenv("POCL_CPU_MAX_CU_COUNT", text.c_str(), 0);   // PoCL 4 and later
-}
-
 std::vector<std::string> candidates() {
   std::vector<std::string> names;
-  const char* chosen = std::getenv(library_variable);
-  if (chosen != nullptr && *chosen != '\0') names.emplace_back(chosen);
+  const std::string_view chosen = environment(library_variable);
+  if (!chosen.empty()) names.emplace_back(chosen);
   names.emplace_back("libOpenCL.so.1");
   names.emplace_back("libOpenCL.so");
   return names;
@@ -46,17 +30,20 @@ constexpr const char* needed_symbols[] = {
 };
 
 Library load_now() {
-  reserve_pocl_workers();
+  std::string pocl_trouble = prepare_driver_environment();
   std::vector<std::string> tried;
   Result<backend::SharedLibrary> library =
       backend::SharedLibrary::open(candidates(), needed_symbols, tried);
-  if (!library.has_value()) return {std::move(library).error(), {}, std::move(tried)};
+  if (const std::string_view chosen = environment(library_variable);
+      !chosen.empty() && !tried.empty())
+    tried.front() += std::string(" (") + library_variable + ")";
+  if (!library.has_value()) return {std::move(library).error(), {}, std::move(tried), {}};
   Api api;
 #define RK_CL_FUNCTION(name) api.name = reinterpret_cast<decltype(api.name)>(library->find(#name));
 #include "backend/opencl/functions.def"
 #undef RK_CL_FUNCTION
   library->release();
-  return {api, library->name(), std::move(tried)};
+  return {api, library->name(), std::move(tried), std::move(pocl_trouble)};
 }
 
 struct StatusName {

@@ -34,6 +34,7 @@ struct Library {
   Result<Api> api;
   std::string name;                ///< the library in use; empty if none
   std::vector<std::string> tried;  ///< "name - reason" for each that would not do
+  std::string pocl_trouble;        ///< with PoCL's cache folder; mostly empty
 };
 
 /// Loads the library, once per process: $RINGKERNEL_OPENCL_LIBRARY, then the system's loader.

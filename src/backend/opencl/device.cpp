@@ -6,6 +6,7 @@
 #include "backend/opencl/immediate.hpp"
 #include "backend/opencl/layout.hpp"
 #include "backend/opencl/program.hpp"
+#include "foundation/environment.hpp"
 
 namespace ringkernel::opencl {
 
@@ -49,6 +50,7 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   if (found.description.transfer == RK_TRANSFER_NONE)
     return Error(Errc::backend_unavailable,
                  std::string(found.description.name) + ": " + found.description.reason);
+  RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
   const Residency::Hold hold(found.residency_to_hold());

@@ -38,7 +38,7 @@ Result<uint32_t> process_of(const Probe& probe) {
 
 bool has_host_threads(const FoundDevice& found, const Probe& probe) {
   if (!system_calls_known || found.description.kind != RK_DEVICE_KIND_CPU ||
-      std::string_view(found.description.platform) != "Portable Computing Language")
+      std::string_view(found.description.platform) != pocl_platform)
     return false;
   const Result<uint32_t> process = process_of(probe);
   return process.has_value() && *process == static_cast<uint32_t>(getpid());

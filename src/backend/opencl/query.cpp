@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -11,6 +10,7 @@
 #include "backend/loader.hpp"
 #include "backend/opencl/immediate.hpp"
 #include "foundation/entries.hpp"
+#include "foundation/environment.hpp"
 #include "foundation/fork.hpp"
 #include "ringkernel/protocol/control_block.h"
 
@@ -198,7 +198,11 @@ Discovery discover_now() {
     return found;
   }
   for (const cl_platform_id platform : *ids) {
-    const std::string name = "platform " + platform_text(platform, CL_PLATFORM_NAME);
+    const std::string vendor = platform_text(platform, CL_PLATFORM_NAME);
+    const std::string name = "platform " + vendor;
+    if (const std::string& trouble = load_library().pocl_trouble;
+        vendor == pocl_platform && !trouble.empty())
+      found.failures.push_back(name + ": " + trouble);
     const auto devices = devices_of(platform);
     if (!devices.has_value()) {
       found.failures.push_back(name + ": " + devices.error().detail);
@@ -273,8 +277,8 @@ const Discovery& discover() {
 
 std::vector<std::string> broken_drivers() {
   namespace fs = std::filesystem;
-  const char* chosen = std::getenv("OCL_ICD_VENDORS");
-  const fs::path folder = chosen != nullptr && *chosen != '\0' ? chosen : "/etc/OpenCL/vendors";
+  const std::string_view chosen = environment("OCL_ICD_VENDORS");
+  const fs::path folder = chosen.empty() ? "/etc/OpenCL/vendors" : chosen;
   std::vector<std::string> sentences;
   std::error_code ignored;
   for (const fs::path& entry : entries_of(folder, ignored)) {

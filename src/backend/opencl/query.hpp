@@ -34,9 +34,13 @@ struct FoundDevice {
   mutable Residency residency;  ///< of the whole process
 };
 
+/// The name of PoCL's platform.
+inline constexpr std::string_view pocl_platform = "Portable Computing Language";
+
 struct Discovery {
   std::deque<FoundDevice> devices;
-  std::vector<std::string> failures;  ///< one sentence for each platform or device that failed
+  /// One sentence for each platform or device that failed, or that does without something.
+  std::vector<std::string> failures;
 };
 
 /// Whether OpenCL was in use when this process was forked off: drivers have threads, which are the

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/temp_folder.hpp"
+#include "unit/backend/child_process.hpp"
 
 namespace ringkernel::backend {
 namespace {
@@ -24,7 +25,6 @@ using ::testing::UnorderedElementsAre;
 
 constexpr uint64_t plenty = 1 << 20;
 constexpr std::size_t header_bytes = 40;
-constexpr uid_t nobody = 65534;
 
 class CacheFolderTest : public ::testing::Test {
  protected:
@@ -205,10 +205,10 @@ TEST_F(CacheFolderTest, ReadsAFolderThatItCannotWrite) {
   ASSERT_TRUE(open().store("key", "content"));
   ASSERT_EQ(chmod(path().c_str(), 0500), 0);
   for (const fs::path& ours : {path(), entry("key")})
-    ASSERT_TRUE(!is_root || chown(ours.c_str(), nobody, nobody) == 0);
+    ASSERT_TRUE(!is_root || chown(ours.c_str(), testing::nobody, testing::nobody) == 0);
   for (const fs::path& around : {parent_.path(), path().parent_path()})
     ASSERT_EQ(chmod(around.c_str(), 0755), 0);
-  ASSERT_TRUE(!is_root || seteuid(nobody) == 0);
+  ASSERT_TRUE(!is_root || seteuid(testing::nobody) == 0);
   const auto folder = CacheFolder::open(path(), plenty);
   const bool stored = folder && folder->store("other", "content");
   const Lookup found = folder ? lookup(*folder, "key") : Lookup::miss;
@@ -223,9 +223,9 @@ TEST_F(CacheFolderTest, RefusesWhatBelongsToAnother) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   const CacheFolder folder = open();
   ASSERT_TRUE(folder.store("key", "content"));
-  ASSERT_EQ(chown(entry("key").c_str(), nobody, nobody), 0);
+  ASSERT_EQ(chown(entry("key").c_str(), testing::nobody, testing::nobody), 0);
   EXPECT_EQ(lookup(folder, "key"), Lookup::rejected);
-  ASSERT_EQ(chown(path().c_str(), nobody, nobody), 0);
+  ASSERT_EQ(chown(path().c_str(), testing::nobody, testing::nobody), 0);
   EXPECT_FALSE(CacheFolder::open(path(), plenty));
 }
 

@@ -1,5 +1,6 @@
 // A program under test in its own process: what it prints and how it ends is what the tests look
 // at.
+//   find NAME          finds the backend, perhaps a plugin, and prints its name and the user
 //   discover           lists the OpenCL devices and the report
 //   open               opens the first usable device and one executor
 //   anew               the same, whatever is remembered of its self-test
@@ -27,6 +28,13 @@ constexpr auto long_wait = std::chrono::seconds(50);
 int failed(const Error& error) {
   std::printf("error %s\n", error.text().c_str());
   return 1;
+}
+
+int find(const char* name) {
+  const auto found = backend::find_backend(name);
+  if (!found.has_value()) return failed(found.error());
+  std::printf("found %s as user %u\n", std::string(found->name()).c_str(), geteuid());
+  return 0;
 }
 
 int discover(const backend::Backend& opencl) {
@@ -79,6 +87,7 @@ int leave_while_running(backend::Executor& executor, const ExecutorArena& arena,
 int main(int argument_count, char** arguments) {
   if (argument_count < 2) return 2;
   const std::string_view command = arguments[1];
+  if (command == "find" && argument_count == 3) return find(arguments[2]);
   const backend::Backend opencl = *backend::find_backend("opencl");
   if (command == "discover") return discover(opencl);
 

@@ -17,7 +17,7 @@ constexpr std::chrono::seconds child_patience{60};
 
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const std::vector<std::pair<std::string, std::string>>& environment,
-                         int output) {
+                         std::optional<uid_t> user, int output) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   for (const auto& [name, value] : environment) {
@@ -29,6 +29,7 @@ constexpr std::chrono::seconds child_patience{60};
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  if (user && setuid(*user) != 0) _exit(126);
   execv(arguments[0], arguments.data());
   _exit(127);
 }
@@ -51,14 +52,15 @@ bool read_all(int input, std::string& text) {
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& command,
-                      const std::vector<std::pair<std::string, std::string>>& environment) {
+                      const std::vector<std::pair<std::string, std::string>>& environment,
+                      std::optional<uid_t> user) {
   ChildResult result;
   std::array<int, 2> ends;
   if (pipe(ends.data()) != 0) return result;
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    become(command, environment, ends[1]);
+    become(command, environment, user, ends[1]);
   }
   close(ends[1]);
   result.timed_out = !read_all(ends[0], result.output);

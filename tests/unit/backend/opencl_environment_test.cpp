@@ -1,6 +1,8 @@
 // What a program sees whose OpenCL environment is broken in one way or another. The library is
 // loaded once per process, so each case is a process of its own (child.cpp).
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 using ringkernel::testing::ChildResult;
 using ringkernel::testing::run_child;
 using ringkernel::testing::TempFolder;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -86,7 +89,8 @@ TEST_F(OpenClEnvironment, FallsBackToTheSystemsLibraryAndReportsTheOneThatWasAsk
       child({"discover"}, {{"RINGKERNEL_OPENCL_LIBRARY", "/nowhere/libOpenCL.so"}});
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("device " + device_name_));
-  EXPECT_THAT(result.output, HasSubstr("report library /nowhere/libOpenCL.so - "));
+  EXPECT_THAT(result.output, ContainsRegex("report library /nowhere/libOpenCL.so - [^\n]*"
+                                           "RINGKERNEL_OPENCL_LIBRARY"));
 }
 
 /// Files that are no libraries stand where the system's loader would be found.
@@ -145,6 +149,34 @@ TEST_F(OpenClEnvironment, ReportsAFailingPlatformAndKeepsTheOthers) {
                                        "CL_OUT_OF_RESOURCES (-5)"));
 }
 
+/// A copy of the child that is root's, whoever starts it.
+TEST_F(OpenClEnvironment, AProgramWithMoreRightsThanItsCallerLoadsTheSystemsDrivers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give its rights to a program";
+  const VendorFolder folder;  // no driver in it
+  const fs::path program = fs::path(folder.path()) / "program";
+  fs::copy_file(RK_BACKEND_CHILD, program);
+  chmod(folder.path().c_str(), 0755);
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command{program.string()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_child(command,
+                     {{"OCL_ICD_VENDORS", folder.path()},
+                      {"RINGKERNEL_OPENCL_LIBRARY", "/nowhere/libOpenCL.so"}},
+                     testing::nobody);
+  };
+  chmod(program.c_str(), 0755);
+  const ChildResult as_nobody = run({"discover"});
+  EXPECT_THAT(as_nobody.output, HasSubstr("report library /nowhere/libOpenCL.so"));
+  EXPECT_THAT(as_nobody.output, HasSubstr("report no OpenCL driver is installed"));
+  chmod(program.c_str(), 04755);
+  const ChildResult as_root = run({"discover"});
+  if (run({"find", "native"}).output.find("as user 0") == npos)
+    GTEST_SKIP() << "programs get no rights from files in this folder";
+  EXPECT_EQ(as_root.exit_code, 0) << as_root.output;
+  EXPECT_THAT(as_root.output, HasSubstr("device " + device_name_));
+  EXPECT_THAT(as_root.output, Not(HasSubstr("/nowhere")));
+}
+
 TEST_F(OpenClEnvironment, ReportsADriverThatDoesNotLoadAndKeepsTheOthers) {
   const VendorFolder folder;
   add_drivers_in_use(folder);
@@ -153,6 +185,13 @@ TEST_F(OpenClEnvironment, ReportsADriverThatDoesNotLoadAndKeepsTheOthers) {
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("device " + device_name_));
   EXPECT_THAT(result.output, HasSubstr("a-missing.icd: libno-such-driver.so - "));
+}
+
+TEST_F(OpenClEnvironment, RefusesASwitchOfTheCacheThatIsNeitherOnNorOff) {
+  const ChildResult result = child({"open"}, {{"RINGKERNEL_CACHE", "junk"}});
+  EXPECT_EQ(result.exit_code, 1) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("invalid_argument"));
+  EXPECT_THAT(result.output, HasSubstr("RINGKERNEL_CACHE is 'junk'; there are 0 and 1"));
 }
 
 /// PoCL adds the flags to every build. A program from the cache is not built.
@@ -188,6 +227,71 @@ TEST_F(OpenClEnvironment, ReservesWorkersForResidentSlicesUnlessTheUserChose) {
       child({"discover"}, {{"POCL_MAX_PTHREAD_COUNT", more}, {"POCL_CPU_MAX_CU_COUNT", more}})
           .output,
       HasSubstr(", " + more + " units"));
+}
+
+/// Where PoCL has a cache folder that it cannot make: below a file.
+Environment without_a_home() {
+  return {{"XDG_CACHE_HOME", ""}, {"HOME", "/dev/null/home"}, {"POCL_CACHE_DIR", ""}};
+}
+
+std::string private_folder() { return "/tmp/ringkernel-" + std::to_string(geteuid()); }
+
+TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItCannotMakeItsOwn) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  const ChildResult opened = child({"open"}, without_a_home());
+  EXPECT_EQ(opened.exit_code, 0) << opened.output;
+  struct stat what {};
+  ASSERT_EQ(lstat(private_folder().c_str(), &what), 0);
+  EXPECT_EQ(what.st_mode, S_IFDIR | S_IRWXU);
+  const ChildResult found = child({"discover"}, without_a_home());
+  EXPECT_THAT(found.output, HasSubstr("device " + device_name_));
+  EXPECT_THAT(
+      found.output,
+      ContainsRegex("report platform .*/dev/null/home/.cache/pocl/kcache': Not a directory; "
+                    "it has '" +
+                    private_folder() + "/pocl' instead"));
+}
+
+TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItsOwnWouldBeEverybodys) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such folders";
+  const TempFolder home;
+  const fs::path own = home.path() / "pocl" / "kcache";
+  fs::create_directories(own);
+  const Environment environment = {{"XDG_CACHE_HOME", home.path()}, {"POCL_CACHE_DIR", ""}};
+  EXPECT_THAT(child({"discover"}, environment).output, Not(HasSubstr("report")));
+  chmod(own.c_str(), 0777);
+  EXPECT_THAT(child({"discover"}, environment).output,
+              HasSubstr(own.string() + "': every user can write it; it has "));
+  const Environment none = {{"XDG_CACHE_HOME", ""}, {"HOME", ""}, {"POCL_CACHE_DIR", ""}};
+  EXPECT_THAT(child({"discover"}, none).output,
+              HasSubstr("neither XDG_CACHE_HOME nor HOME names one; it has "));
+}
+
+TEST_F(OpenClEnvironment, OpenSaysWhichCacheFolderPoClCannotMake) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  Environment environment = without_a_home();
+  environment.emplace_back("POCL_CACHE_DIR", "/dev/null/cache");
+  const ChildResult opened = child({"open"}, environment);
+  EXPECT_EQ(opened.exit_code, 1) << opened.output;
+  EXPECT_THAT(opened.output, HasSubstr("E6002"));
+  EXPECT_THAT(opened.output, HasSubstr("POCL_CACHE_DIR='/dev/null/cache': Not a directory; set "
+                                       "POCL_CACHE_DIR or XDG_CACHE_HOME to a folder"));
+}
+
+/// Somebody else was first in the place of the private folder.
+TEST_F(OpenClEnvironment, OpenSaysThatThePrivateCacheIsAnotherUsers) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can run it as another user";
+  constexpr uid_t somebody = 65533;
+  const fs::path taken = "/tmp/ringkernel-" + std::to_string(somebody);
+  fs::remove_all(taken);
+  fs::create_directory(taken);
+  std::vector<std::string> command = {RK_BACKEND_CHILD, "open"};
+  const ChildResult opened = run_child(command, without_a_home(), somebody);
+  fs::remove_all(taken);
+  EXPECT_EQ(opened.exit_code, 1) << opened.output;
+  EXPECT_THAT(opened.output, HasSubstr("'/dev/null/home/.cache/pocl/kcache': Not a directory"));
+  EXPECT_THAT(opened.output, HasSubstr("'" + taken.string() + "': another user's; set "));
 }
 
 TEST_F(OpenClEnvironment, ExitingWithARunningSliceDoesNotHang) {

@@ -1,6 +1,8 @@
 #include "backend/registry.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -17,7 +19,9 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Registry, KnowsTheBuiltInBackendsByName) {
   for (const char* name : {"opencl", "native"}) {
@@ -115,6 +119,86 @@ TEST(Registry, TellsEveryPathThatItTriedAndWhy) {
   std::vector<std::string> refused;
   EXPECT_EQ(all_backends(refused).size(), backends().size());
   EXPECT_THAT(refused, ElementsAre(HasSubstr("does not serve version")));
+}
+
+/// A folder with one good plugin in it, called "owned".
+class RegistryOfAFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::copy_file(RK_NULL_BACKEND, plugin_);
+    chmod(plugin_.c_str(), 0755);
+  }
+
+  /// Why the plugin is not taken, by name or with all others; empty if it is.
+  [[nodiscard]] std::string refusal() const {
+    const testing::Variable variable("RINGKERNEL_BACKEND_PATH", folder_.path().string());
+    const auto found = find_backend("owned");
+    std::vector<std::string> refused;
+    EXPECT_EQ(all_backends(refused).size(), backends().size() + (found.has_value() ? 1 : 0));
+    EXPECT_EQ(refused.empty(), found.has_value());
+    if (found.has_value()) return {};
+    EXPECT_TRUE(found.error() == Errc::backend_unavailable);
+    EXPECT_THAT(found.error().detail, HasSubstr("tried " + refused.at(0)));
+    return refused.at(0);
+  }
+
+  testing::TempFolder folder_;
+  std::filesystem::path plugin_ = folder_.path() / "librk_backend_owned.so";
+};
+
+TEST_F(RegistryOfAFolder, RefusesWhatOthersMayWriteAndNamesIt) {
+  EXPECT_EQ(refusal(), "");
+  chmod(plugin_.c_str(), 0757);
+  EXPECT_THAT(refusal(), EndsWith(plugin_.string() + " can be written by every user; chmod go-w"));
+  chmod(plugin_.c_str(), 0755);
+  chmod(folder_.path().c_str(), 0770);
+  EXPECT_THAT(refusal(), EndsWith(" - " + folder_.path().string() +
+                                  " can be written by its group; chmod go-w"));
+  chmod(folder_.path().c_str(), 0700);
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RegistryOfAFolder, LooksAtTheFolderThatALinkLeadsTo) {
+  const testing::TempFolder other;
+  std::filesystem::rename(plugin_, other.path() / "moved.so");
+  std::filesystem::create_symlink(other.path() / "moved.so", plugin_);
+  EXPECT_EQ(refusal(), "");
+  chmod(other.path().c_str(), 0777);
+  EXPECT_THAT(refusal(),
+              EndsWith(other.path().string() + " can be written by every user; chmod go-w"));
+}
+
+TEST_F(RegistryOfAFolder, RefusesWhatBelongsToAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  for (const auto& path : {plugin_, folder_.path()}) {
+    ASSERT_EQ(chown(path.c_str(), testing::nobody, static_cast<gid_t>(-1)), 0);
+    EXPECT_THAT(refusal(), HasSubstr(path.string() + " belongs to user 65534, and not to root"));
+    ASSERT_EQ(chown(path.c_str(), 0, static_cast<gid_t>(-1)), 0);
+  }
+  EXPECT_EQ(refusal(), "");
+}
+
+/// A copy of the child that is root's, whoever starts it.
+TEST_F(RegistryOfAFolder, AProgramWithMoreRightsThanItsCallerDoesNotAskTheEnvironment) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give its rights to a program";
+  const std::filesystem::path program = folder_.path() / "program";
+  std::filesystem::copy_file(RK_BACKEND_CHILD, program);
+  chmod(folder_.path().c_str(), 0755);
+  const auto run = [&](mode_t mode) {
+    chmod(program.c_str(), mode);
+    return testing::run_child({program.string(), "find", "owned"},
+                              {{"RINGKERNEL_BACKEND_PATH", folder_.path().string()}},
+                              testing::nobody);
+  };
+  const auto as_nobody = run(0755);
+  EXPECT_EQ(as_nobody.exit_code, 0) << as_nobody.output;
+  EXPECT_THAT(as_nobody.output, HasSubstr("found null as user 65534"));
+  const auto as_root = run(04755);
+  if (as_root.output.find("as user 65534") != std::string::npos)
+    GTEST_SKIP() << "programs get no rights from files in this folder";
+  EXPECT_EQ(as_root.exit_code, 1) << as_root.output;
+  EXPECT_THAT(as_root.output, HasSubstr("no backend is called 'owned'"));
+  EXPECT_THAT(as_root.output, Not(HasSubstr(folder_.path().string())));
 }
 
 TEST(Registry, RefusesAnotherVersionOfTheInterface) {
