@@ -357,7 +357,7 @@ TEST_F(OpenClEnvironment, WithoutTheProbeOfHostThreadsIdleSlicesSpin) {
   if (!is_pocl_) GTEST_SKIP() << "only PoCL is asked";
   const ChildResult able = child({"slices", "3"}, {{"RINGKERNEL_CACHE", "0"}});
   EXPECT_THAT(able.output, HasSubstr("idle slices yield"));
-  for (const char* plan : {"launch:2", "build:2"}) {
+  for (const char* plan : {"launch:2+", "build:2"}) {
     const ChildResult result =
         child({"slices", "3"},
               {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RK_FAULT", plan}, {"RINGKERNEL_CACHE", "0"}});
