@@ -92,6 +92,14 @@ class Histogram {
     }
   }
 
+  /// From its start on, behind which all is zero; the first `head_bytes` say how many.
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    constexpr std::uint64_t all = (std::uint64_t{1} << groups) - 1;
+    const auto groups_used = static_cast<std::size_t>(std::bit_width(load(used_) & all));
+    return head_bytes + groups_used * group_buckets * sizeof(std::uint64_t);
+  }
+  static constexpr std::size_t head_bytes = 2 * sizeof(std::uint64_t);
+
   [[nodiscard]] std::uint64_t count(std::uint32_t bucket) const noexcept {
     return load(counts_[bucket]);
   }
@@ -123,5 +131,7 @@ class Histogram {
   std::uint64_t counts_[buckets];
 };
 static_assert(Histogram::bucket_of(~std::uint64_t{0}) == Histogram::buckets - 1);
+static_assert(sizeof(Histogram) ==
+              Histogram::head_bytes + Histogram::buckets * sizeof(std::uint64_t));
 
 }  // namespace ringkernel

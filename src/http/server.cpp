@@ -1,5 +1,6 @@
 #include "http/server.hpp"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include "http/address.hpp"
@@ -45,6 +47,11 @@ bool is_local_name(std::string_view host) {
 }
 
 Answer answer(const Request& request, Content& content, bool is_local) {
+  // Which of two would count is a guess, and others may guess otherwise. Before HTTP/1.1 there may
+  // be none.
+  const std::size_t hosts = request.count(beast::http::field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() >= 11))
+    return {.status = 400, .body = "a request has one Host field\n"};
   const auto host = request.find(beast::http::field::host);
   if (is_local && host != request.end() && !is_local_name(host->value()))
     return {.status = 403, .body = "this server is for its own machine: ask localhost\n"};
@@ -92,7 +99,47 @@ Result<std::unique_ptr<Server>> Server::open(const tcp::endpoint& endpoint,
   return server;
 }
 
-Server::Server(std::filesystem::path counters_file) : content_(std::move(counters_file)) {}
+/// One that has a socket, until a later one takes its place or its client is done.
+class Server::Connection {
+ public:
+  Connection(Server& server, tcp::socket socket) noexcept
+      : server_(server), stream_(std::move(socket)), since_(++server.turns_) {
+    server.connections_.push_back(this);  // there is room for connections_max
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { std::erase(server_.connections_, this); }
+
+  [[nodiscard]] beast::tcp_stream& stream() noexcept { return stream_; }
+
+  /// It is the client's turn from now on: to ask, or to take an answer.
+  void wait(bool is_asked) noexcept {
+    is_asked_ = is_asked;
+    since_ = ++server_.turns_;
+    stream_.expires_after(client_timeout);
+  }
+
+  /// Whether this is the one to go: who has asked stays before who has not, else who came later.
+  [[nodiscard]] bool goes_before(const Connection& other) const noexcept {
+    return std::tie(is_asked_, since_) < std::tie(other.is_asked_, other.since_);
+  }
+
+  /// Closes the socket now; who serves it finds that out in its next turn.
+  void give_way() {
+    stream_.close();
+    std::erase(server_.connections_, this);
+  }
+
+ private:
+  Server& server_;
+  beast::tcp_stream stream_;
+  std::uint64_t since_;    // the turn that the client has had last
+  bool is_asked_ = false;  // a complete request, whose answer is not out yet
+};
+
+Server::Server(std::filesystem::path counters_file) : content_(std::move(counters_file)) {
+  connections_.reserve(connections_max);
+}
 
 Server::~Server() {
   context_.stop();
@@ -120,36 +167,31 @@ asio::awaitable<void> Server::accept() {
     if (error) {
       asio::steady_timer timer(context_, accept_again);
       co_await timer.async_wait(without_throwing);
-    } else if (connections_ < connections_max) {  // else it is closed
+    } else {
       try {
-        asio::co_spawn(context_, serve(std::move(socket)), ended);
-      } catch (const std::bad_alloc&) {  // so is this one
+        admit(std::move(socket));
+      } catch (const std::bad_alloc&) {  // it is closed
       }
     }
   }
 }
 
-/// Counts who is there.
-class Server::Presence {
- public:
-  explicit Presence(std::size_t& count) noexcept : count_(count) { ++count_; }
-  Presence(const Presence&) = delete;
-  Presence& operator=(const Presence&) = delete;
-  ~Presence() { --count_; }
+void Server::admit(tcp::socket socket) {
+  if (connections_.size() == connections_max)
+    (*std::ranges::min_element(connections_, [](const Connection* a, const Connection* b) {
+      return a->goes_before(*b);
+    }))->give_way();
+  asio::co_spawn(context_, serve(std::make_unique<Connection>(*this, std::move(socket))), ended);
+}
 
- private:
-  std::size_t& count_;
-};
-
-asio::awaitable<void> Server::serve(tcp::socket socket) {
-  const Presence presence(connections_);
-  beast::tcp_stream stream(std::move(socket));
+asio::awaitable<void> Server::serve(std::unique_ptr<Connection> connection) {
+  beast::tcp_stream& stream = connection->stream();
   beast::flat_buffer buffer;
   for (bool goes_on = true; goes_on;) {
     beast::http::request_parser<beast::http::string_body> parser;
     parser.header_limit(header_bytes_max);
     parser.body_limit(body_bytes_max);
-    stream.expires_after(client_timeout);
+    connection->wait(false);
     const auto [read_error, request_bytes] =
         co_await beast::http::async_read(stream, buffer, parser, without_throwing);
     const unsigned fault = fault_of(read_error);
@@ -161,7 +203,7 @@ asio::awaitable<void> Server::serve(tcp::socket socket) {
     goes_on = reply.keep_alive();
     beast::http::response_serializer<beast::http::string_body> serializer(reply);
     const bool is_head = parser.get().method() == beast::http::verb::head;
-    stream.expires_after(client_timeout);
+    connection->wait(true);
     const auto [write_error, response_bytes] =
         is_head ? co_await beast::http::async_write_header(stream, serializer, without_throwing)
                 : co_await beast::http::async_write(stream, serializer, without_throwing);

@@ -3,17 +3,19 @@
 /// Threading: any thread; it works on one of its own, away from the bridge and its messages.
 /// Ownership: the destructor closes what is open.
 /// Errors: `open`: backend_unavailable with the address and the reason. A client's errors are
-/// answered, or end its connection.
+/// answered, or end its connection. Of more connections than it keeps, a new one takes the place of
+/// the one that has waited longest for its client.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "http/content.hpp"
 #include "ringkernel/result.hpp"
@@ -35,15 +37,17 @@ class Server {
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
  private:
-  class Presence;
+  class Connection;
 
   explicit Server(std::filesystem::path counters_file);
   Result<void> listen(const boost::asio::ip::tcp::endpoint& endpoint);
   boost::asio::awaitable<void> accept();
-  boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
+  void admit(boost::asio::ip::tcp::socket socket);
+  boost::asio::awaitable<void> serve(std::unique_ptr<Connection> connection);
 
   Content content_;
-  std::size_t connections_ = 0;
+  std::vector<Connection*> connections_;  // those whose sockets are open
+  std::uint64_t turns_ = 0;               // of a client: to ask, or to take an answer
   bool is_local_ = false;
   std::string address_;
   boost::asio::io_context context_{1};

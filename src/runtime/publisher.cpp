@@ -71,6 +71,7 @@ void Publisher::run() {
 void Publisher::publish() {
   // Before the methods: those that its messages name are in the file when it is.
   runtime_.take_trace(trace_);
+  if (writer_->was_cut()) forget_what_is_stored();
   if (const auto metrics = runtime_.try_metrics()) writer_->store(*metrics);
   const auto kernels = runtime_.kernels();
   forget_all_but(kernels);  // first: who comes may need their places
@@ -115,14 +116,23 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   if (!is_resting) {
     place.metrics = kernel->metrics();
     place.calls = kernel->calls(telemetry::calls_max);
+    latency_->clear();
+    kernel->copy_latency(*latency_);
+    // Before the record: what has no room for it is not there.
+    if (!writer_->store_latency(place.index, *latency_)) return false;
   }
   place.is_stored = writer_->store(place.index, place.number, place.metrics, place.calls);
   if (place.is_stored && !is_resting) {
-    kernel->copy_latency(writer_->latency(place.index));
     if (!publish_methods(place)) place.is_stored = false;  // again in the next round
     return true;
   }
   return place.is_stored;
+}
+
+void Publisher::forget_what_is_stored() {
+  for (auto& [kernel, place] : places_) place.is_stored = false;
+  std::ranges::fill(error_counts_, 0);
+  errors_seen_ = {};
 }
 
 bool Publisher::publish_methods(Place& place) {

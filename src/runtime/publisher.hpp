@@ -61,6 +61,8 @@ class Publisher {
   [[nodiscard]] bool publish_methods(Place& place);
   void free_method(std::uint32_t line);
   void publish_errors();
+  /// Stores all of it in this round.
+  void forget_what_is_stored();
   /// Whoever asks for a kernel's state gets it, or why not.
   void answer_request();
 
@@ -76,7 +78,8 @@ class Publisher {
   std::uint64_t kernels_seen_ = 0;
   std::vector<std::uint64_t> error_counts_;  // as they are stored
   ErrorLog::Counts errors_seen_;
-  std::vector<TraceEvent> trace_;  // of this round
+  std::vector<TraceEvent> trace_;                                             // of this round
+  const std::unique_ptr<Histogram> latency_ = std::make_unique<Histogram>();  // of one kernel
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,13 +1,15 @@
 /// Reads the counters file of a runtime, of this or another process, running or not.
 ///
-/// Threading: any thread. Disturbs nobody: the file is mapped for reading only.
+/// Threading: any thread. Disturbs nobody, and is not disturbed: the file is read by calls, for who
+/// maps it ends when somebody cuts it off. What is missing then reads as zeroes.
 /// Memory ordering: counters_file.hpp.
-/// Ownership: the mapping.
+/// Ownership: the open file.
 /// Errors: `open` says in one sentence why it cannot be read; `protocol_mismatch`: it is another
 /// version's.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -15,8 +17,10 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "foundation/file.hpp"
 #include "ringkernel/error.hpp"
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
@@ -24,12 +28,6 @@
 #include "telemetry/process.hpp"
 
 namespace ringkernel::telemetry {
-
-/// A file's memory, for reading.
-struct Unmap {
-  void operator()(const CountersFile* counters) const noexcept;
-};
-using CountersMapping = std::unique_ptr<const CountersFile, Unmap>;
 
 /// Figures with the moment that they are of.
 template <class Metrics>
@@ -85,12 +83,19 @@ class CountersReader {
   [[nodiscard]] std::uint64_t trace_missed() const noexcept;
 
  private:
-  explicit CountersReader(CountersMapping counters) noexcept : counters_(std::move(counters)) {}
+  CountersReader(File file, const WriterState& writer, std::uint64_t created_unix_ns) noexcept
+      : file_(std::move(file)), writer_(writer), created_unix_ns_(created_unix_ns) {}
 
+  [[nodiscard]] std::uint64_t word(std::size_t offset) const noexcept;
+  /// The record at a place of an array; false as Sequenced::load_by.
+  template <class Record>
+  [[nodiscard]] bool load(std::size_t array, std::uint32_t place, Record& record) const;
   /// By the numbers of their ring kernels.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::vector<MethodMetrics>> methods() const;
 
-  CountersMapping counters_;
+  File file_;
+  WriterState writer_;  // as of `open`
+  std::uint64_t created_unix_ns_;
 };
 
 }  // namespace ringkernel::telemetry

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,17 +25,9 @@ namespace fs = std::filesystem;
 
 /// `text` as a field that ends with a zero, cut off where it is longer.
 template <std::size_t bytes>
-void put(char (&field)[bytes], const std::string& text) {
+void put_text(char (&field)[bytes], const std::string& text) {
   std::memset(field, 0, bytes);
   std::memcpy(field, text.data(), std::min(text.size(), bytes - 1));
-}
-
-/// Makes the bytes be there: a hole that the file system cannot fill would end the process when it
-/// is written to.
-/// False, and `errno` says why, if there is no room.
-bool fill_hole(int file, std::size_t offset, std::size_t bytes) {
-  errno = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  return errno == 0;
 }
 
 Error failure(const fs::path& path, int error) {
@@ -74,7 +65,7 @@ std::uint64_t monotonic_ns() noexcept {
 
 Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& folder,
                                                                std::chrono::nanoseconds period) {
-  const std::lock_guard lock(folder_mutex);
+  std::unique_lock lock(folder_mutex);
   mkdir(folder.c_str(), S_IRWXU);  // again, if it has gone with another runtime
   fs::path path = next_path(folder);
   fs::path own_path = path;
@@ -85,166 +76,224 @@ Result<std::unique_ptr<CountersWriter>> CountersWriter::create(const fs::path& f
   });
   File file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file) return failure(path, errno);
-  void* memory = MAP_FAILED;
-  if (ftruncate(file.get(), sizeof(CountersFile)) == 0 &&
-      fill_hole(file.get(), 0, offsetof(CountersFile, errors)))
-    memory = mmap(nullptr, sizeof(CountersFile), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (memory == MAP_FAILED) return failure(path, errno);
-  auto& counters = *static_cast<CountersFile*>(memory);  // zeroed: an empty file
-  const Process process = this_process();
-  const auto unix_time = std::chrono::system_clock::now().time_since_epoch();
-  counters.magic = file_magic;
-  counters.record_bytes = sizeof(CountersFile);
-  counters.process_id = process.id;
-  counters.process_start = process.start;
-  counters.created_ns = counters.heartbeat_ns = monotonic_ns();
-  counters.created_unix_ns =
-      static_cast<std::uint64_t>(std::chrono::nanoseconds(unix_time).count());
-  counters.period_ns = static_cast<std::uint64_t>(period.count());
-  // release: all of the above; pairs with the acquire in CountersReader::open
-  std::atomic_ref(counters.version).store(file_version, std::memory_order_release);
   std::unique_ptr<CountersWriter> writer(new (std::nothrow) CountersWriter(
-      std::move(own_path), std::move(own_folder), std::move(file), &counters));
-  if (writer == nullptr) {
-    munmap(memory, sizeof(CountersFile));
-    throw std::bad_alloc();
+      std::move(own_path), std::move(own_folder), std::move(file), this_process(), period));
+  if (writer == nullptr) throw std::bad_alloc();
+  leaving.dismiss();  // the writer takes them along
+  if (!writer->begin()) {
+    const Error error = failure(path, errno);
+    lock.unlock();  // the writer's, which ends
+    return error;
   }
-  leaving.dismiss();
   return writer;
 }
+
+CountersWriter::CountersWriter(fs::path path, fs::path folder, File file, const Process& process,
+                               std::chrono::nanoseconds period) noexcept
+    : path_(std::move(path)),
+      folder_(std::move(folder)),
+      file_(std::move(file)),
+      process_(process),
+      period_ns_(static_cast<std::uint64_t>(period.count())),
+      created_ns_(monotonic_ns()),
+      created_unix_ns_(static_cast<std::uint64_t>(
+          std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count())) {}
 
 CountersWriter::~CountersWriter() {
   const std::lock_guard lock(folder_mutex);
   unlink(path_.c_str());
   rmdir(folder_.c_str());  // if it was the last one
-  munmap(counters_, sizeof(CountersFile));
+}
+
+bool CountersWriter::write(std::size_t offset, const void* from, std::size_t bytes) noexcept {
+  const auto* next = static_cast<const std::byte*>(from);
+  while (bytes != 0) {
+    const ssize_t written = pwrite(file_.get(), next, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    next += written;
+    offset += static_cast<std::size_t>(written);
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+bool CountersWriter::begin() noexcept {
+  bool is_there = ftruncate(file_.get(), sizeof(CountersFile)) == 0;
+  const auto put_all = [&](auto... offset_and_word) {
+    ((is_there = is_there && put(offset_and_word.first, offset_and_word.second)), ...);
+  };
+#define RK_AT(name) offsetof(CountersFile, name)
+  put_all(
+      std::pair(RK_AT(version), std::uint32_t{0}), std::pair(RK_AT(magic), file_magic),
+      std::pair(RK_AT(record_bytes), static_cast<std::uint32_t>(sizeof(CountersFile))),
+      std::pair(RK_AT(process_id), process_.id), std::pair(RK_AT(process_start), process_.start),
+      std::pair(RK_AT(created_ns), created_ns_),
+      std::pair(RK_AT(created_unix_ns), created_unix_ns_), std::pair(RK_AT(period_ns), period_ns_),
+      std::pair(RK_AT(heartbeat_ns), monotonic_ns()), std::pair(RK_AT(kernels_used), kernels_used_),
+      std::pair(RK_AT(errors_used), errors_used_), std::pair(RK_AT(methods_used), methods_used_),
+      std::pair(RK_AT(trace_begun), trace_ended_), std::pair(RK_AT(trace_ended), trace_ended_),
+      std::pair(RK_AT(state_answer.number), answered_));
+  // release: all of the above; pairs with the acquire in CountersReader::open
+  std::atomic_thread_fence(std::memory_order_release);
+  put_all(std::pair(RK_AT(version), file_version));
+#undef RK_AT
+  return is_there;
+}
+
+bool CountersWriter::was_cut() {
+  struct stat now {};
+  std::uint32_t version = 0;  // what comes after a cut, at the end of the file, makes it long again
+  if (fstat(file_.get(), &now) == 0 &&
+      static_cast<std::size_t>(now.st_size) >= sizeof(CountersFile) &&
+      pread(file_.get(), &version, sizeof version, offsetof(CountersFile, version)) ==
+          sizeof version &&
+      version == file_version)
+    return false;
+  trace_ended_ = 0;  // what was there is gone
+  latency_bytes_.fill(0);
+  (void)begin();  // else again in the next round
+  return true;
+}
+
+template <class Record>
+bool CountersWriter::replace(std::size_t array, std::uint32_t place, std::uint64_t& number,
+                             const Record& record) noexcept {
+  const std::size_t start = array + place * sizeof(Sequenced<Record>);
+  // Memory for all of it at first: what has a place can be replaced and cleared.
+  if (number == 0) {
+    const Sequenced<Record> none{};
+    if (!write(start, &none, sizeof none)) return false;
+  }
+  return Sequenced<Record>::store_by(number, record,
+                                     [&](std::size_t offset, const void* from, std::size_t bytes) {
+                                       return write(start + offset, from, bytes);
+                                     });
+}
+
+void CountersWriter::use(std::size_t offset, std::uint64_t& used, std::uint32_t place) noexcept {
+  if (place >= used && put(offset, std::uint64_t{place} + 1)) used = place + 1;
 }
 
 void CountersWriter::store(const RuntimeMetrics& metrics) {
   RuntimeRecord record{};
   record.published_ns = monotonic_ns();
-  put(record.name, metrics.name);
-  put(record.backend, metrics.backend);
-  put(record.device, metrics.device);
-  put(record.transfer, metrics.transfer);
+  put_text(record.name, metrics.name);
+  put_text(record.backend, metrics.backend);
+  put_text(record.device, metrics.device);
+  put_text(record.transfer, metrics.transfer);
 #define RK_RUNTIME_FIGURE(name, kind, help) record.name = metrics.name;
 #include "telemetry/figures.def"
-  counters_->runtime.store(record);
-}
-
-template <class Item>
-bool CountersWriter::has_memory(const Item* array, std::uint64_t used, std::uint32_t place) const {
-  const auto offset_of = [&](std::uint64_t index) {
-    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(array + index) -
-                                    reinterpret_cast<const std::byte*>(counters_));
-  };
-  if (place < used) return true;
-  return fill_hole(file_.get(), offset_of(used), offset_of(place + 1) - offset_of(used));
+  (void)replace(offsetof(CountersFile, runtime), 0, runtime_number_, record);
 }
 
 bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const KernelMetrics& metrics,
                            std::span<const CallInFlight> calls) {
-  const std::uint64_t used = counters_->kernels_used;
-  if (!has_memory(counters_->kernels, used, place) ||
-      !has_memory(counters_->latencies, used, place))
-    return false;
   KernelRecord record{};
   record.in_use = number;
   record.published_ns = monotonic_ns();
   record.status = static_cast<std::uint64_t>(metrics.status);
-  put(record.id, metrics.id);
-  put(record.program, metrics.program);
-  put(record.behaviour, metrics.behaviour);
+  put_text(record.id, metrics.id);
+  put_text(record.program, metrics.program);
+  put_text(record.behaviour, metrics.behaviour);
 #define RK_KERNEL_FIGURE(name, kind, help) record.name = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) record.name = metrics.name;
 #include "telemetry/figures.def"
   record.call_count = std::min(calls.size(), calls_max);
   std::copy_n(calls.begin(), record.call_count, record.calls);
-  counters_->kernels[place].store(record);
-  // relaxed: a place that a reader sees too early is a free one
-  if (place >= used)
-    std::atomic_ref(counters_->kernels_used).store(place + 1, std::memory_order_relaxed);
-  return true;
+  if (!replace(offsetof(CountersFile, kernels), place, kernel_numbers_[place], record))
+    return false;
+  use(offsetof(CountersFile, kernels_used), kernels_used_, place);
+  return place < kernels_used_;
+}
+
+bool CountersWriter::store_latency(std::uint32_t place, const Histogram& latency) {
+  std::size_t& kept = latency_bytes_[place];
+  const bool is_first = kept == 0;  // then all of it, as in `replace`
+  kept = std::max(kept, latency.used_bytes());
+  if (write(offsetof(CountersFile, latencies) + place * sizeof(Histogram), &latency,
+            is_first ? sizeof latency : kept))
+    return true;
+  if (is_first) kept = 0;
+  return false;
 }
 
 void CountersWriter::clear(std::uint32_t place) {
-  if (place >= counters_->kernels_used) return;
-  counters_->kernels[place].store({});
+  static const Histogram empty{};
+  if (place >= kernels_used_) return;
+  (void)replace(offsetof(CountersFile, kernels), place, kernel_numbers_[place], KernelRecord{});
   // The record first: who has seen some of the histogram go finds the kernel gone; pairs with the
   // fence in CountersReader::latency.
   std::atomic_thread_fence(std::memory_order_release);
-  counters_->latencies[place].clear();
+  if (store_latency(place, empty)) latency_bytes_[place] = empty.used_bytes();
 }
 
 bool CountersWriter::store_method(std::uint32_t place, std::uint64_t number,
                                   const MethodMetrics& method) {
-  const std::uint64_t used = counters_->methods_used;
-  if (!has_memory(counters_->methods, used, place)) return false;
   MethodLine line{};
   line.kernel = number;
   line.id = method.id;
   line.answered = method.answered;
   line.faults = method.faults;
   line.latency = method.latency;
-  put(line.name, method.name);
-  counters_->methods[place].store(line);
-  // relaxed: as for kernels
-  if (place >= used)
-    std::atomic_ref(counters_->methods_used).store(place + 1, std::memory_order_relaxed);
-  return true;
+  put_text(line.name, method.name);
+  if (!replace(offsetof(CountersFile, methods), place, method_numbers_[place], line)) return false;
+  use(offsetof(CountersFile, methods_used), methods_used_, place);
+  return place < methods_used_;
 }
 
 void CountersWriter::clear_method(std::uint32_t place) {
-  if (place < counters_->methods_used) counters_->methods[place].store({});
+  if (place < methods_used_)
+    (void)replace(offsetof(CountersFile, methods), place, method_numbers_[place], MethodLine{});
 }
 
 bool CountersWriter::store(std::uint32_t place, const ErrorRecord& error) {
-  const std::uint64_t used = counters_->errors_used;
-  if (!has_memory(counters_->errors, used, place)) return false;
   ErrorLine line{};
   line.count = error.count;
   line.first_ns = error.first_ns;
   line.last_ns = error.last_ns;
   line.code = error.code;
-  put(line.kernel, error.kernel);
-  put(line.text, error.text);
-  counters_->errors[place].store(line);
-  // relaxed: as for kernels
-  if (place >= used)
-    std::atomic_ref(counters_->errors_used).store(place + 1, std::memory_order_relaxed);
-  return true;
+  put_text(line.kernel, error.kernel);
+  put_text(line.text, error.text);
+  if (!replace(offsetof(CountersFile, errors), place, error_numbers_[place], line)) return false;
+  use(offsetof(CountersFile, errors_used), errors_used_, place);
+  return place < errors_used_;
 }
 
 void CountersWriter::append(std::span<const TraceEvent> events, std::uint64_t missed) {
-  // relaxed: a figure
-  std::atomic_ref(counters_->trace_missed).store(missed, std::memory_order_relaxed);
+  static_assert(sizeof(TraceEvent) == sizeof(TraceWords));
+  (void)put(offsetof(CountersFile, trace_missed), missed);
   if (events.empty()) return;
-  const std::uint64_t begin = counters_->trace_ended;  // this thread's own
+  const std::uint64_t begin = trace_ended_;
   const std::uint64_t end = begin + events.size();
-  const std::uint64_t used = std::min<std::uint64_t>(begin, trace_events_max);
-  const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, trace_events_max) - 1);
-  if (!has_memory(counters_->trace, used, last)) return;
-  std::atomic_ref(counters_->trace_begun).store(end, std::memory_order_relaxed);
+  if (!put(offsetof(CountersFile, trace_begun), end)) return;
   // release: who finds an event changing finds that this has begun; pairs with the fence in trace()
   std::atomic_thread_fence(std::memory_order_release);
-  for (std::uint64_t at = begin; at < end; ++at) {
-    TraceWords words;
-    std::memcpy(words.data(), &events[at - begin], sizeof words);
-    TraceWords& to = counters_->trace[at % trace_events_max];
-    for (std::size_t i = 0; i < words.size(); ++i)
-      std::atomic_ref(to[i]).store(words[i], std::memory_order_relaxed);
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t place = at % trace_events_max;
+    const std::uint64_t count = std::min(end - at, trace_events_max - place);
+    if (!write(offsetof(CountersFile, trace) + place * sizeof(TraceWords), &events[at - begin],
+               count * sizeof(TraceWords)))
+      return;
+    at += count;
   }
   // release: the events; pairs with the acquire in trace()
-  std::atomic_ref(counters_->trace_ended).store(end, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_release);
+  if (put(offsetof(CountersFile, trace_ended), end)) trace_ended_ = end;
 }
 
 std::optional<StateRequest> CountersWriter::state_request() const noexcept {
-  StateRequest& request = counters_->state_request;
-  // acquire: the kernel; pairs with the release in ask_for_state
-  const std::uint64_t number = std::atomic_ref(request.number).load(std::memory_order_acquire);
-  if (number == counters_->state_answer.number) return std::nullopt;  // this thread's own
-  // relaxed: if it is a later request's, nobody waits for this number any more
-  return StateRequest{number, std::atomic_ref(request.kernel).load(std::memory_order_relaxed)};
+  StateRequest request{};
+  const auto get = [&](std::size_t offset, std::uint64_t& word) {
+    return pread(file_.get(), &word, sizeof word, static_cast<off_t>(offset)) == sizeof word;
+  };
+  if (!get(offsetof(CountersFile, state_request.number), request.number)) return std::nullopt;
+  if (request.number == answered_) return std::nullopt;
+  // acquire: the kernel; pairs with the release in ask_for_state. If it is a later request's,
+  // nobody waits for this number any more.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (!get(offsetof(CountersFile, state_request.kernel), request.kernel)) return std::nullopt;
+  return request;
 }
 
 void CountersWriter::answer(const StateRequest& request, Result<std::string> state) {
@@ -252,23 +301,24 @@ void CountersWriter::answer(const StateRequest& request, Result<std::string> sta
     state = Error(Errc::limit_exceeded, "the state as JSON has " + std::to_string(state->size()) +
                                             " bytes, and a counters file has room for " +
                                             std::to_string(state_text_max));
-  StateAnswer& answer = counters_->state_answer;
   const std::string& text = state ? *state : state.error().detail;
-  answer.code = state ? 0 : state.error().code.value();
-  answer.bytes = std::min(text.size(), state_text_max);
-  if (!fill_hole(file_.get(), offsetof(CountersFile, state_text), state_text_max)) {
-    answer.code = static_cast<std::int64_t>(Errc::allocation_failure);
-    answer.bytes = 0;
+  std::int64_t code = state ? 0 : state.error().code.value();
+  std::uint64_t bytes = std::min(text.size(), state_text_max);
+  if (!write(offsetof(CountersFile, state_text), text.data(), bytes)) {
+    code = static_cast<std::int64_t>(Errc::allocation_failure);
+    bytes = 0;
   }
-  std::memcpy(counters_->state_text, text.data(), answer.bytes);
+  if (!put(offsetof(CountersFile, state_answer.code), code) ||
+      !put(offsetof(CountersFile, state_answer.bytes), bytes))
+    return;
   // release: the answer; pairs with the acquire in ask_for_state
-  std::atomic_ref(answer.number).store(request.number, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_release);
+  if (put(offsetof(CountersFile, state_answer.number), request.number)) answered_ = request.number;
 }
 
 void CountersWriter::beat(std::uint64_t missing) {
-  // relaxed: figures
-  std::atomic_ref(counters_->kernels_missing).store(missing, std::memory_order_relaxed);
-  std::atomic_ref(counters_->heartbeat_ns).store(monotonic_ns(), std::memory_order_relaxed);
+  (void)put(offsetof(CountersFile, kernels_missing), missing);
+  (void)put(offsetof(CountersFile, heartbeat_ns), monotonic_ns());
 }
 
 }  // namespace ringkernel::telemetry

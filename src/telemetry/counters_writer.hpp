@@ -1,4 +1,5 @@
-/// Writes the counters file of one runtime.
+/// Writes the counters file of one runtime, by calls: to a mapping of a file that somebody cuts off
+/// nobody can write and live.
 ///
 /// Threading: one thread at a time.
 /// Memory ordering: counters_file.hpp.
@@ -7,7 +8,9 @@
 /// Errors: Errc::backend_unavailable with the path and the reason.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -21,6 +24,7 @@
 #include "ringkernel/result.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "telemetry/counters_file.hpp"
+#include "telemetry/process.hpp"
 
 namespace ringkernel::telemetry {
 
@@ -38,6 +42,10 @@ class CountersWriter {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
+  /// Whether somebody has cut the file off. If so it is made anew, and what was stored is to be
+  /// stored again.
+  [[nodiscard]] bool was_cut();
+
   void store(const RuntimeMetrics& metrics);
 
   /// `place` from 0 to kernels_max - 1, one for each ring kernel; `number` from 1 on, another one
@@ -45,10 +53,8 @@ class CountersWriter {
   /// for it, so that nothing was stored.
   [[nodiscard]] bool store(std::uint32_t place, std::uint64_t number, const KernelMetrics& metrics,
                            std::span<const CallInFlight> calls);
-  /// Of a ring kernel that is stored: its KernelMetrics::latency, to be filled by the caller.
-  [[nodiscard]] Histogram& latency(std::uint32_t place) noexcept {
-    return counters_->latencies[place];
-  }
+  /// KernelMetrics::latency of the ring kernel at that place. False as above.
+  [[nodiscard]] bool store_latency(std::uint32_t place, const Histogram& latency);
   /// The ring kernel is gone.
   void clear(std::uint32_t place);
 
@@ -74,20 +80,41 @@ class CountersWriter {
 
  private:
   CountersWriter(std::filesystem::path path, std::filesystem::path folder, File file,
-                 CountersFile* counters) noexcept
-      : path_(std::move(path)),
-        folder_(std::move(folder)),
-        file_(std::move(file)),
-        counters_(counters) {}
+                 const Process& process, std::chrono::nanoseconds period) noexcept;
 
-  /// Whether there is memory for a place of an array, of which `used` have some.
-  template <class Item>
-  [[nodiscard]] bool has_memory(const Item* array, std::uint64_t used, std::uint32_t place) const;
+  /// Bytes of the file. False, and `errno` says why, if they cannot be written.
+  bool write(std::size_t offset, const void* from, std::size_t bytes) noexcept;
+  template <class Word>
+  bool put(std::size_t offset, Word word) noexcept {
+    return write(offset, &word, sizeof word);
+  }
+  /// The words that are there from the start, and room for the others.
+  bool begin() noexcept;
+  template <class Record>
+  bool replace(std::size_t array, std::uint32_t place, std::uint64_t& number,
+               const Record& record) noexcept;
+  /// An array, of which `used` places were in use so far, is used up to this one.
+  void use(std::size_t offset, std::uint64_t& used, std::uint32_t place) noexcept;
 
   const std::filesystem::path path_;
   const std::filesystem::path folder_;
   const File file_;
-  CountersFile* const counters_;  // mapped
+  const Process process_;
+  const std::uint64_t period_ns_;
+  const std::uint64_t created_ns_;
+  const std::uint64_t created_unix_ns_;
+  // As they are in the file, which others can write, too.
+  std::uint64_t kernels_used_ = 0;
+  std::uint64_t errors_used_ = 0;
+  std::uint64_t methods_used_ = 0;
+  std::uint64_t trace_ended_ = 0;
+  std::uint64_t answered_ = 0;  // number of the request
+  // Of the stores of each record (Sequenced).
+  std::uint64_t runtime_number_ = 0;
+  std::array<std::uint64_t, errors_max> error_numbers_{};
+  std::array<std::uint64_t, kernels_max> kernel_numbers_{};
+  std::array<std::uint64_t, method_lines_max> method_numbers_{};
+  std::array<std::size_t, kernels_max> latency_bytes_{};  // may not be zero; 0: none are there yet
 };
 
 }  // namespace ringkernel::telemetry

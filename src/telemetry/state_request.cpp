@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include <thread>
 
 #include "foundation/file.hpp"
-#include "foundation/scope_guard.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
 
@@ -66,23 +64,27 @@ Result<std::string> ask_for_state(const std::filesystem::path& path, std::uint64
   if (!S_ISREG(opened.st_mode) || static_cast<std::size_t>(opened.st_size) < sizeof(CountersFile))
     return failure(path, Errc::bad_record, "truncated, or no counters file");
   RK_TRY_VOID(lock(path, file, deadline));
-  void* const memory =
-      mmap(nullptr, sizeof(CountersFile), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (memory == MAP_FAILED)
-    return failure(path, Errc::backend_unavailable, std::generic_category().message(errno));
-  const ScopeGuard unmapping([&]() noexcept { munmap(memory, sizeof(CountersFile)); });
-  auto& counters = *static_cast<CountersFile*>(memory);
-  StateRequest& request = counters.state_request;
-  StateAnswer& answer = counters.state_answer;
+  const auto get = [&](std::size_t offset) {
+    std::uint64_t word = 0;
+    return pread(file.get(), &word, sizeof word, static_cast<off_t>(offset)) == sizeof word ? word
+                                                                                            : 0;
+  };
+  const auto put = [&](std::size_t offset, std::uint64_t word) {
+    return pwrite(file.get(), &word, sizeof word, static_cast<off_t>(offset)) == sizeof word;
+  };
+  constexpr std::size_t request_at = offsetof(CountersFile, state_request.number);
+  constexpr std::size_t answer_at = offsetof(CountersFile, state_answer.number);
 
-  std::uint64_t number = request.number + 1;  // the lock's holder's, as the kernel
-  // relaxed: the last answer's, unless one is just being given to who has left
-  if (number == std::atomic_ref(answer.number).load(std::memory_order_relaxed)) ++number;
-  std::atomic_ref(request.kernel).store(kernel, std::memory_order_relaxed);
+  std::uint64_t number = get(request_at) + 1;  // the lock's holder's, as the kernel
+  // The last answer's, unless one is just being given to who has left.
+  if (number == get(answer_at)) ++number;
+  bool is_asked = put(offsetof(CountersFile, state_request.kernel), kernel);
   // release: the kernel; pairs with the acquire in CountersWriter::state_request
-  std::atomic_ref(request.number).store(number, std::memory_order_release);
-  // acquire: the answer; pairs with the release in CountersWriter::answer
-  while (std::atomic_ref(answer.number).load(std::memory_order_acquire) != number) {
+  std::atomic_thread_fence(std::memory_order_release);
+  is_asked = is_asked && put(request_at, number);
+  if (!is_asked)
+    return failure(path, Errc::backend_unavailable, std::generic_category().message(errno));
+  while (get(answer_at) != number) {
     if (!is_running(reader.writer().process) || !is_there(path, opened))
       return failure(path, Errc::runtime_closed, "the runtime has ended meanwhile");
     if (steady_clock::now() >= deadline)
@@ -91,9 +93,16 @@ Result<std::string> ask_for_state(const std::filesystem::path& path, std::uint64
                          seconds_text(reader.writer().period) + ", and answers then");
     std::this_thread::sleep_for(look_period);
   }
-  std::string text(counters.state_text, std::min<std::uint64_t>(answer.bytes, state_text_max));
-  if (answer.code == 0) return text;
-  return Error(error_code(static_cast<int>(answer.code), error_category()), std::move(text));
+  // acquire: the answer; pairs with the release in CountersWriter::answer
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const auto code = static_cast<int>(get(offsetof(CountersFile, state_answer.code)));
+  std::string text(
+      std::min<std::uint64_t>(get(offsetof(CountersFile, state_answer.bytes)), state_text_max), 0);
+  if (pread(file.get(), text.data(), text.size(), offsetof(CountersFile, state_text)) !=
+      static_cast<ssize_t>(text.size()))
+    return failure(path, Errc::bad_record, "truncated");
+  if (code == 0) return text;
+  return Error(error_code(code, error_category()), std::move(text));
 }
 
 }  // namespace ringkernel::telemetry

@@ -18,7 +18,9 @@
 #include "ringkernel/ringkernel.hpp"
 #include "support/backends.hpp"
 #include "support/environment.hpp"
+#include "support/http_client.hpp"
 #include "telemetry/counters_reader.hpp"
+#include "telemetry/latency.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -74,6 +76,34 @@ TEST_P(TelemetryFile, BeatsWhileNothingHappens) {
   const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();
   const std::uint64_t first_ns = reader.writer().heartbeat_ns;
   EXPECT_TRUE(await([&] { return reader.writer().heartbeat_ns > first_ns; }));
+}
+
+/// A file that somebody cuts off harms no service. All of its figures are back with the next round,
+/// also of kernels that rest.
+TEST_P(TelemetryFile, IsMadeAnewWhenItIsCutOff) {
+  RuntimeOptions options = often();
+  options.http_address = "localhost:0";
+  auto runtime = open_on(GetParam(), options).value();
+  const std::string path = runtime.metrics().telemetry_file;
+  Kernel busy = active(runtime, "busy");
+  Kernel resting = active(runtime, "resting");
+  ASSERT_TRUE(resting.call(numbered(0)));
+  const auto is_whole = [&](std::uint64_t calls) {
+    const auto reader = CountersReader::open(path);
+    if (!reader || !reader->runtime()) return false;
+    const auto kernels = reader->kernels();
+    if (kernels.size() != 2 || kernels[0].metrics.replied != calls) return false;
+    const auto latency = reader->latency(kernels[1]);
+    return kernels[1].metrics.replied == 1 && latency && telemetry::summarize(*latency).count == 1;
+  };
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    std::filesystem::resize_file(path, 0);
+    ASSERT_TRUE(busy.call(numbered(round)));
+    EXPECT_TRUE(await([&] { return is_whole(round); })) << round;
+  }
+  EXPECT_TRUE(await([&] {
+    return testing::ask(runtime.metrics().http_address, "/healthz").result_int() == 200;
+  }));
 }
 
 TEST_P(TelemetryFile, TheFileGoesWithTheRuntime) {

@@ -1,6 +1,8 @@
 #include "foundation/sequenced.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +10,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "foundation/file.hpp"
 #include "support/stress.hpp"
 
 namespace ringkernel {
@@ -23,36 +26,100 @@ Record record_of(std::uint64_t value) {
   return record;
 }
 
-TEST(Sequenced, ZeroedMemoryIsAnEmptyRecord) {
-  Sequenced<Record> sequenced{};
+/// A file with one of them, and its writer's number.
+class InAFile {
+ public:
+  InAFile() { EXPECT_EQ(ftruncate(file_.get(), sizeof(Sequenced<Record>)), 0); }
+
+  [[nodiscard]] bool store(const Record& record) {
+    return Sequenced<Record>::store_by(
+        number_, record, [&](std::size_t offset, const void* from, std::size_t bytes) {
+          if (--writes_left == 0) return false;
+          return pwrite(file_.get(), from, bytes, static_cast<off_t>(offset)) ==
+                 static_cast<ssize_t>(bytes);
+        });
+  }
+  [[nodiscard]] bool load(Record& record) const {
+    return Sequenced<Record>::load_by(record, [&](std::size_t offset, void* to, std::size_t bytes) {
+      return pread(file_.get(), to, bytes, static_cast<off_t>(offset)) ==
+             static_cast<ssize_t>(bytes);
+    });
+  }
+  /// The one that makes it 0 fails.
+  std::int64_t writes_left = -1;
+
+ private:
+  const File file_{memfd_create("sequenced", MFD_CLOEXEC)};
+  std::uint64_t number_ = 0;
+};
+
+/// One in memory, with the same interface.
+class InMemory {
+ public:
+  [[nodiscard]] bool store(const Record& record) {
+    sequenced_.store(record);
+    return true;
+  }
+  [[nodiscard]] bool load(Record& record) const { return sequenced_.load(record); }
+
+ private:
+  Sequenced<Record> sequenced_{};
+};
+
+template <class Place>
+class SequencedRecords : public ::testing::Test {
+ protected:
+  Place sequenced_;
+};
+using Places = ::testing::Types<InMemory, InAFile>;
+TYPED_TEST_SUITE(SequencedRecords, Places);
+
+TYPED_TEST(SequencedRecords, ZeroesAreAnEmptyRecord) {
   Record record = record_of(1);
-  ASSERT_TRUE(sequenced.load(record));
+  ASSERT_TRUE(this->sequenced_.load(record));
   EXPECT_EQ(record.words, record_of(0).words);
 }
 
-TEST(Sequenced, GivesWhatWasStoredLast) {
-  Sequenced<Record> sequenced{};
+TYPED_TEST(SequencedRecords, GivesWhatWasStoredLast) {
   for (std::uint64_t value = 1; value <= 5; ++value) {
-    sequenced.store(record_of(value));
+    ASSERT_TRUE(this->sequenced_.store(record_of(value)));
     Record record = record_of(0);
-    ASSERT_TRUE(sequenced.load(record));
+    ASSERT_TRUE(this->sequenced_.load(record));
     EXPECT_EQ(record.words, record_of(value).words);
   }
 }
 
+/// Neither of its two writes is seen before both are there.
+TEST(SequencedInAFile, StaysWhatItWasWhereAStoreFails) {
+  InAFile sequenced;
+  ASSERT_TRUE(sequenced.store(record_of(1)));
+  for (const std::int64_t failing : {1, 2}) {
+    sequenced.writes_left = failing;
+    EXPECT_FALSE(sequenced.store(record_of(2)));
+    Record record = record_of(0);
+    ASSERT_TRUE(sequenced.load(record));
+    EXPECT_EQ(record.words, record_of(1).words);
+  }
+  sequenced.writes_left = -1;
+  ASSERT_TRUE(sequenced.store(record_of(3)));
+  Record record = record_of(0);
+  ASSERT_TRUE(sequenced.load(record));
+  EXPECT_EQ(record.words, record_of(3).words);
+}
+
 /// Whoever reads beside a writer that never pauses gets one of its records, whole, and never an
 /// older one than before.
-TEST(Sequenced, IsNeverTorn) {
-  Sequenced<Record> sequenced{};
+TYPED_TEST(SequencedRecords, AreNeverTorn) {
   std::atomic<bool> done{false};
   std::thread writer([&] {
-    for (std::uint64_t value = 1; !done.load(); ++value) sequenced.store(record_of(value));
+    for (std::uint64_t value = 1; !done.load(); ++value)
+      EXPECT_TRUE(this->sequenced_.store(record_of(value)));
   });
-  const std::uint64_t snapshots = test::scaled(1'000'000);
+  const std::uint64_t snapshots = test::scaled(300'000);
   std::uint64_t last = 0, read = 0, overtaken = 0;
   while (read < snapshots) {
     Record record = record_of(0);
-    if (!sequenced.load(record)) {
+    if (!this->sequenced_.load(record)) {
       ++overtaken;
       continue;
     }
@@ -68,7 +135,7 @@ TEST(Sequenced, IsNeverTorn) {
   }
   done = true;
   writer.join();
-  RecordProperty("overtaken", std::to_string(overtaken));
+  this->RecordProperty("overtaken", std::to_string(overtaken));
 }
 
 }  // namespace

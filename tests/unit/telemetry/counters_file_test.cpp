@@ -95,7 +95,9 @@ TEST_F(CountersFiles, GiveBackCallsLatenciesAndErrors) {
   std::vector<CallInFlight> calls;
   for (std::uint64_t i = 0; i < calls_max + 4; ++i) calls.push_back({100 + i, 1000 - i});
   ASSERT_TRUE(writer->store(2, 77, kernel_of(1), calls));
-  writer->latency(2).record(1234);
+  const auto recorded = std::make_unique<Histogram>();
+  recorded->record(1234);
+  ASSERT_TRUE(writer->store_latency(2, *recorded));
   ASSERT_TRUE(writer->store(1, {"a", 17, "E17: why", 3, 10, 20}));
   ASSERT_TRUE(writer->store(0, {"", 18, std::string(500, 'x'), 1, 11, 11}));
   const PublishedKernel kernel = reader.kernels().at(0);
@@ -135,7 +137,9 @@ TEST_F(CountersFiles, DoNotMixTheLatenciesOfTwoKernels) {
   const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
   const CountersReader reader = CountersReader::open(writer->path()).value();
   ASSERT_TRUE(writer->store(0, 1, kernel_of(1), {}));
-  writer->latency(0).record(5);
+  const auto recorded = std::make_unique<Histogram>();
+  recorded->record(5);
+  ASSERT_TRUE(writer->store_latency(0, *recorded));
   const PublishedKernel first = reader.kernels().at(0);
   writer->clear(0);
   EXPECT_EQ(reader.latency(first), nullptr);
@@ -207,6 +211,56 @@ TEST_F(CountersFiles, ThatAreTruncatedAreRefused) {
   for (const std::size_t length : {0ul, 1ul, 11ul, 12ul, 64ul, 4096ul, bytes.size() - 1})
     EXPECT_THAT(refusal(file_of(bytes.substr(0, length)), Errc::bad_record), HasSubstr("truncated"))
         << length;
+}
+
+/// Who writes one and who has it open live on; the next round makes it anew.
+TEST_F(CountersFiles, ThatAreCutOffHurtNobody) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  const auto latency = std::make_unique<Histogram>();
+  latency->record(1234);
+  const auto store_all = [&](std::uint32_t number) {
+    writer->store(runtime_of(number));
+    EXPECT_TRUE(store(*writer, 3, kernel_of(number)));
+    EXPECT_TRUE(writer->store_latency(3, *latency));
+    EXPECT_TRUE(writer->store(1, {"a", 17, "E17: why", number, 10, 20}));
+    const std::vector<TraceEvent> events(3, testing::event_of(number));
+    writer->append(events, 0);
+    writer->beat(number);
+  };
+  store_all(1);
+  EXPECT_FALSE(writer->was_cut());
+  const CountersReader reader = CountersReader::open(writer->path()).value();
+  std::uint64_t from = 0;
+  EXPECT_EQ(reader.trace(from).size(), 3u);
+  for (const std::size_t length : {sizeof(CountersFile) - 1, 4096ul, 9ul, 0ul}) {
+    std::filesystem::resize_file(writer->path(), length);
+    EXPECT_FALSE(CountersReader::open(writer->path())) << length;
+    (void)reader.runtime();
+    (void)reader.kernels();
+    (void)reader.errors();
+    store_all(2);  // in the round in which it happened
+    (void)reader.trace(from);
+    ASSERT_TRUE(writer->was_cut()) << length;
+    EXPECT_FALSE(writer->was_cut()) << length;
+    store_all(3);
+    const CountersReader again = CountersReader::open(writer->path()).value();
+    EXPECT_EQ(again.writer().process, this_process());
+    EXPECT_EQ(again.writer().period, 100ms);
+    EXPECT_EQ(again.kernels_missing(), 3u);
+    ASSERT_TRUE(again.runtime());
+    EXPECT_EQ(again.runtime()->metrics.device, "device 3");
+    const auto kernels = again.kernels();
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].metrics.id, "kernel 3");
+    ASSERT_NE(again.latency(kernels[0]), nullptr);
+    EXPECT_EQ(again.latency(kernels[0])->count(Histogram::bucket_of(1234)), 1u);
+    ASSERT_EQ(again.errors().size(), 1u);
+    EXPECT_EQ(again.errors()[0].count, 3u);
+    const auto events = reader.trace(from);
+    ASSERT_EQ(events.size(), 3u) << "who had it open reads on";
+    EXPECT_EQ(events[0].id, 3u);
+    EXPECT_EQ(reader.kernels().size(), 1u);
+  }
 }
 
 TEST_F(CountersFiles, ThatAreNotFinishedAreRefused) {

@@ -55,6 +55,18 @@ TEST_F(StateRequests, AreAnsweredOneAfterTheOther) {
   }
 }
 
+/// The number of the last request is gone then, on one of the two sides.
+TEST_F(StateRequests, GoOnInAFileThatWasCutOff) {
+  for (std::uint64_t kernel = 1; kernel <= 3; ++kernel) {
+    auto asked = ask(kernel);
+    writer_->answer(await_request(), std::to_string(kernel));
+    EXPECT_EQ(asked.get().value(), std::to_string(kernel));
+    std::filesystem::resize_file(path_, 0);
+    EXPECT_TRUE(writer_->was_cut());
+    if (const auto request = writer_->state_request()) writer_->answer(*request, "nobody asks");
+  }
+}
+
 /// At once: each gets its own answer.
 TEST_F(StateRequests, OfSeveralWaitForEachOther) {
   std::vector<std::future<Result<std::string>>> asked;
