@@ -29,6 +29,8 @@ Record record_of(std::uint64_t value) {
 /// A file with one of them, and its writer's number.
 class InAFile {
  public:
+  static constexpr std::uint64_t snapshots = 30'000;  // each waits for three calls of the system
+
   InAFile() { EXPECT_EQ(ftruncate(file_.get(), sizeof(Sequenced<Record>)), 0); }
 
   [[nodiscard]] bool store(const Record& record) {
@@ -56,6 +58,8 @@ class InAFile {
 /// One in memory, with the same interface.
 class InMemory {
  public:
+  static constexpr std::uint64_t snapshots = 1'000'000;
+
   [[nodiscard]] bool store(const Record& record) {
     sequenced_.store(record);
     return true;
@@ -115,7 +119,7 @@ TYPED_TEST(SequencedRecords, AreNeverTorn) {
     for (std::uint64_t value = 1; !done.load(); ++value)
       EXPECT_TRUE(this->sequenced_.store(record_of(value)));
   });
-  const std::uint64_t snapshots = test::scaled(300'000);
+  const std::uint64_t snapshots = test::scaled(TypeParam::snapshots);
   std::uint64_t last = 0, read = 0, overtaken = 0;
   while (read < snapshots) {
     Record record = record_of(0);
