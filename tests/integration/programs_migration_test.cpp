@@ -244,6 +244,7 @@ LateSwap swap_late(const std::string& backend, const RuntimeOptions& options) {
     if (!swapped && swapped.error() == Errc::execution_timeout)
       return {std::move(runtime), fresh, resting, busy, swapped.error()};
     last = swapped ? "it ended in time" : swapped.error().text();
+    end_program(runtime, "bank");
   }
   throw std::runtime_error("no swap was late: " + last);
 }
@@ -281,6 +282,7 @@ TEST_P(SwapWithSchema, AStateThatIsNotMigratedInTimeCanOnlyBeTerminated) {
                     HasSubstr("'resting'"), Not(HasSubstr("'slow'"))));
   expect_only_terminates(late.runtime, late.resting);
   expect_only_terminates(late.runtime, late.fresh);
+  end_program(late.runtime, "bank");
 }
 
 TEST(SwapOfAPool, AnActiveKernelIsNotMigratedInTime) {
@@ -291,6 +293,7 @@ TEST(SwapOfAPool, AnActiveKernelIsNotMigratedInTime) {
                                        .termination_timeout = std::chrono::milliseconds(20)});
   EXPECT_THAT(late.error.text(), HasSubstr("'busy'"));
   expect_only_terminates(late.runtime, late.busy);
+  end_program(late.runtime, "bank");
 }
 
 /// One that ends while states are made anew handles its messages behind that.

@@ -267,6 +267,7 @@ TEST_P(Swap, ASliceThatDoesNotLeaveIsToldOf) {
   while (!last && last.error() == Errc::execution_timeout) last = runtime.swap_program(counter(1));
   ASSERT_TRUE(last) << last.error().text();
   EXPECT_EQ(read(kernel.call(plain(8), {.timeout = 60s}))->version, last->version);
+  end_program(runtime, "counter");
 }
 
 TEST_P(Swap, TerminationsAndLaunchesGoOnBeside) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "ringkernel/ringkernel.hpp"
@@ -121,6 +122,12 @@ class OnEachBackend : public ::testing::TestWithParam<const char*> {
     return kernel;
   }
 };
+
+/// Before the end of a runtime with a termination_timeout so short that its shutdown might not see
+/// the slices leave, and would keep their memory.
+inline void end_program(RingKernelRuntime& runtime, std::string_view program) {
+  while (!runtime.restart(program)) std::this_thread::yield();
+}
 
 #define RK_ON_EACH_BACKEND(suite)                                                  \
   class suite : public ::ringkernel::test::OnEachBackend {};                       \
