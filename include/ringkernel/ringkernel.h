@@ -169,7 +169,7 @@ RINGKERNEL_API ringkernel_status ringkernel_runtime_open(const ringkernel_runtim
 RINGKERNEL_API ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime);
 /// The way back after a device error: terminates the kernels of that program and ends its executor.
 /// What was in flight ends with kernel_terminated. Their handles stay until they are closed; launch
-/// kernels anew. E6007 if the device did not let go in time: try it again.
+/// kernels anew. E6007 if the device did not let go in time: try it again. program_not_found.
 RINGKERNEL_API ringkernel_status ringkernel_runtime_restart(ringkernel_runtime* runtime,
                                                             const char* program);
 

@@ -236,7 +236,8 @@ class RingKernelRuntime {
   /// so that the next launch begins with a new one. Tensors stay, and messages let go of them. What
   /// was in flight ends with kernel_terminated and is not executed again. A launch meanwhile is
   /// busy. Errors: E6007 if a slice did not return within `termination_timeout`: then nothing of
-  /// the program can be launched until another `restart` has found it returned; runtime_closed.
+  /// the program can be launched until another `restart` has found it returned; program_not_found,
+  /// runtime_closed.
   Result<void> restart(std::string_view program);
 
   /// Terminates every kernel, ends the executors and gives the device back. Idempotent. Errors:

@@ -102,7 +102,7 @@ Result<std::unique_ptr<Server>> Server::open(const tcp::endpoint& endpoint,
 /// One that has a socket, until a later one takes its place or its client is done.
 class Server::Connection {
  public:
-  Connection(Server& server, tcp::socket socket) noexcept
+  Connection(Server& server, tcp::socket socket)
       : server_(server), stream_(std::move(socket)), since_(++server.turns_) {
     server.connections_.push_back(this);  // there is room for connections_max
   }

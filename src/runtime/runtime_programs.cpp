@@ -103,7 +103,10 @@ Result<Program*> RuntimeState::open_program(const Current& current) {
 Result<void> RuntimeState::end_program(std::string_view name) {
   std::unique_lock lock(programs_mutex_);
   const auto found = programs_.find(name);
-  if (found == programs_.end()) return {};
+  if (found == programs_.end()) {
+    RK_TRY(known, current(std::string(name)));
+    return {};
+  }
   bridge::Executor& executor = found->second->executor();
   // Another error is that of a slice which has ended: only one that has not may touch the arena.
   Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));

@@ -151,21 +151,33 @@ bool CountersWriter::was_cut() {
       version == file_version)
     return false;
   trace_ended_ = 0;  // what was there is gone
+  answered_ = 0;
   latency_bytes_.fill(0);
+  const auto forget = [](Stores& stores) {
+    // The file's is 0 now, which sends readers to the copy of even numbers: the next store has to
+    // fill the other one. Not 0: who reads on from before the cut must see another number.
+    stores.number += stores.number % 2;
+    stores.has_room = false;
+  };
+  forget(runtime_);
+  std::ranges::for_each(errors_, forget);
+  std::ranges::for_each(kernels_, forget);
+  std::ranges::for_each(methods_, forget);
   (void)begin();  // else again in the next round
   return true;
 }
 
 template <class Record>
-bool CountersWriter::replace(std::size_t array, std::uint32_t place, std::uint64_t& number,
+bool CountersWriter::replace(std::size_t array, std::uint32_t place, Stores& stores,
                              const Record& record) noexcept {
   const std::size_t start = array + place * sizeof(Sequenced<Record>);
   // Memory for all of it at first: what has a place can be replaced and cleared.
-  if (number == 0) {
+  if (!stores.has_room) {
     const Sequenced<Record> none{};
     if (!write(start, &none, sizeof none)) return false;
+    stores.has_room = true;
   }
-  return Sequenced<Record>::store_by(number, record,
+  return Sequenced<Record>::store_by(stores.number, record,
                                      [&](std::size_t offset, const void* from, std::size_t bytes) {
                                        return write(start + offset, from, bytes);
                                      });
@@ -184,7 +196,7 @@ void CountersWriter::store(const RuntimeMetrics& metrics) {
   put_text(record.transfer, metrics.transfer);
 #define RK_RUNTIME_FIGURE(name, kind, help) record.name = metrics.name;
 #include "telemetry/figures.def"
-  (void)replace(offsetof(CountersFile, runtime), 0, runtime_number_, record);
+  (void)replace(offsetof(CountersFile, runtime), 0, runtime_, record);
 }
 
 bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const KernelMetrics& metrics,
@@ -201,8 +213,7 @@ bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const Kern
 #include "telemetry/figures.def"
   record.call_count = std::min(calls.size(), calls_max);
   std::copy_n(calls.begin(), record.call_count, record.calls);
-  if (!replace(offsetof(CountersFile, kernels), place, kernel_numbers_[place], record))
-    return false;
+  if (!replace(offsetof(CountersFile, kernels), place, kernels_[place], record)) return false;
   use(offsetof(CountersFile, kernels_used), kernels_used_, place);
   return place < kernels_used_;
 }
@@ -221,7 +232,7 @@ bool CountersWriter::store_latency(std::uint32_t place, const Histogram& latency
 void CountersWriter::clear(std::uint32_t place) {
   static const Histogram empty{};
   if (place >= kernels_used_) return;
-  (void)replace(offsetof(CountersFile, kernels), place, kernel_numbers_[place], KernelRecord{});
+  (void)replace(offsetof(CountersFile, kernels), place, kernels_[place], KernelRecord{});
   // The record first: who has seen some of the histogram go finds the kernel gone; pairs with the
   // fence in CountersReader::latency.
   std::atomic_thread_fence(std::memory_order_release);
@@ -237,14 +248,14 @@ bool CountersWriter::store_method(std::uint32_t place, std::uint64_t number,
   line.faults = method.faults;
   line.latency = method.latency;
   put_text(line.name, method.name);
-  if (!replace(offsetof(CountersFile, methods), place, method_numbers_[place], line)) return false;
+  if (!replace(offsetof(CountersFile, methods), place, methods_[place], line)) return false;
   use(offsetof(CountersFile, methods_used), methods_used_, place);
   return place < methods_used_;
 }
 
 void CountersWriter::clear_method(std::uint32_t place) {
   if (place < methods_used_)
-    (void)replace(offsetof(CountersFile, methods), place, method_numbers_[place], MethodLine{});
+    (void)replace(offsetof(CountersFile, methods), place, methods_[place], MethodLine{});
 }
 
 bool CountersWriter::store(std::uint32_t place, const ErrorRecord& error) {
@@ -255,7 +266,7 @@ bool CountersWriter::store(std::uint32_t place, const ErrorRecord& error) {
   line.code = error.code;
   put_text(line.kernel, error.kernel);
   put_text(line.text, error.text);
-  if (!replace(offsetof(CountersFile, errors), place, error_numbers_[place], line)) return false;
+  if (!replace(offsetof(CountersFile, errors), place, errors_[place], line)) return false;
   use(offsetof(CountersFile, errors_used), errors_used_, place);
   return place < errors_used_;
 }

@@ -82,6 +82,12 @@ class CountersWriter {
   CountersWriter(std::filesystem::path path, std::filesystem::path folder, File file,
                  const Process& process, std::chrono::nanoseconds period) noexcept;
 
+  /// Of one record.
+  struct Stores {
+    std::uint64_t number = 0;  // as in the file (Sequenced), unless that was cut off
+    bool has_room = false;     // for both copies
+  };
+
   /// Bytes of the file. False, and `errno` says why, if they cannot be written.
   bool write(std::size_t offset, const void* from, std::size_t bytes) noexcept;
   template <class Word>
@@ -91,7 +97,7 @@ class CountersWriter {
   /// The words that are there from the start, and room for the others.
   bool begin() noexcept;
   template <class Record>
-  bool replace(std::size_t array, std::uint32_t place, std::uint64_t& number,
+  bool replace(std::size_t array, std::uint32_t place, Stores& stores,
                const Record& record) noexcept;
   /// An array, of which `used` places were in use so far, is used up to this one.
   void use(std::size_t offset, std::uint64_t& used, std::uint32_t place) noexcept;
@@ -109,11 +115,10 @@ class CountersWriter {
   std::uint64_t methods_used_ = 0;
   std::uint64_t trace_ended_ = 0;
   std::uint64_t answered_ = 0;  // number of the request
-  // Of the stores of each record (Sequenced).
-  std::uint64_t runtime_number_ = 0;
-  std::array<std::uint64_t, errors_max> error_numbers_{};
-  std::array<std::uint64_t, kernels_max> kernel_numbers_{};
-  std::array<std::uint64_t, method_lines_max> method_numbers_{};
+  Stores runtime_;
+  std::array<Stores, errors_max> errors_{};
+  std::array<Stores, kernels_max> kernels_{};
+  std::array<Stores, method_lines_max> methods_{};
   std::array<std::size_t, kernels_max> latency_bytes_{};  // may not be zero; 0: none are there yet
 };
 

@@ -45,7 +45,7 @@ struct DeadFile {
   std::chrono::nanoseconds age;
 };
 
-/// Since it was made: stores to mapped memory do not change a file's times.
+/// Since it was written last.
 std::chrono::nanoseconds age_of(const fs::path& path) {
   std::error_code failed;
   const auto made = fs::last_write_time(path, failed);

@@ -122,6 +122,8 @@ TEST_F(ProgramsCapi, ARestartBeginsAnew) {
               RINGKERNEL_E_kernel_terminated);
     EXPECT_EQ(ringkernel_kernel_close(kernel), RINGKERNEL_OK) << error();
   }
+  EXPECT_EQ(ringkernel_runtime_restart(runtime_, "core"), RINGKERNEL_OK) << "not in use yet";
+  EXPECT_EQ(ringkernel_runtime_restart(runtime_, "counted"), RINGKERNEL_E_program_not_found);
   EXPECT_EQ(ringkernel_runtime_restart(runtime_, nullptr), RINGKERNEL_E_invalid_argument);
   EXPECT_EQ(ringkernel_runtime_restart(nullptr, "counter"), RINGKERNEL_E_invalid_argument);
 }

@@ -1,6 +1,7 @@
 // Works on a device whose calls fail as fault_layer.cpp is told, for device_faults_test.cpp.
-//   passing PLAN   calls, each with a slice of its own, while faults of that plan come and pass
-//   lasting        calls until the device takes no more slices, then the way back
+//   passing PLAN   launches a kernel and calls it, each time with a slice of its own, while faults
+//   of that plan come and pass lasting        calls until the device takes no more slices, then the
+//   way back
 // Prints what happened.
 #include <chrono>
 #include <cstdio>
@@ -33,8 +34,8 @@ Kernel active(RingKernelRuntime& runtime) {
 }
 
 int passing(RingKernelRuntime& runtime, const char* plan) {
-  Kernel kernel = active(runtime);
   plan_faults(plan);
+  Kernel kernel = active(runtime);
   int wrong = 0;
   // On a busy machine a slice may serve many calls.
   for (std::uint64_t i = 0; i < 200 || runtime.metrics().slices < 100; ++i) {

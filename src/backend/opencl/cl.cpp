@@ -1,5 +1,6 @@
 #include "backend/opencl/cl.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "backend/loader.hpp"
@@ -116,7 +117,9 @@ Result<void> flush(cl_command_queue queue) { return check("clFlush", twice(cl().
 
 Result<void> finish(const Event& event) {
   const cl_event events[] = {event.get()};
-  return check("clWaitForEvents", twice(cl().clWaitForEvents, 1, events));
+  RK_TRY_VOID(check("clWaitForEvents", twice(cl().clWaitForEvents, 1, events)));
+  // Where a driver told the command's own failure as the call's, the second call may not.
+  return check("a command", std::min(event_status(event.get()), cl_int{CL_SUCCESS}));
 }
 
 cl_int event_status(cl_event event) noexcept {

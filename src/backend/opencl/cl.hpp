@@ -50,7 +50,7 @@ std::string status_text(cl_int status);
 Error call_error(const char* call, cl_int status);
 
 /// Whether what lacked may be there a moment later: memory, resources, or with some drivers the
-/// queue. The call has done nothing then.
+/// queue. By OpenCL's rules the call has done nothing then.
 constexpr bool may_pass(cl_int status) noexcept {
   return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
          status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_COMMAND_QUEUE;

@@ -17,9 +17,9 @@ namespace ringkernel::opencl {
 
 namespace {
 
-/// They name drivers, layers, folders of binaries, and flags of PoCL's compiler; neither the loader
+/// They name drivers, layers, folders of binaries, and flags of PoCL's compiler; neither a loader
 /// nor PoCL asks whose they are.
-constexpr std::string_view prefixes[] = {"OCL_ICD_", "OPENCL_LAYERS", "POCL_"};
+constexpr std::string_view prefixes[] = {"OCL_ICD_", "OPENCL_", "POCL_"};
 
 void remove_foreign_variables() {
   std::vector<std::string> names;

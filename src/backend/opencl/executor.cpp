@@ -99,7 +99,7 @@ Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_comman
   };
   RK_TRY_VOID(set_memory_argument(kernel.get(), 4, workspaces_.get()));
   RK_TRY_VOID(check("clSetKernelArg",  // of local memory, the size alone
-                    cl().clSetKernelArg(kernel.get(), 5, RK_SLICE_BYTES, nullptr)));
+                    twice(cl().clSetKernelArg, kernel.get(), 5, RK_SLICE_BYTES, nullptr)));
   RK_TRY_VOID(set_argument<cl_uint>(kernel.get(), 6, program.version));
   {
     RK_TRY(memory, make_buffer(device_.context(), RK_LINE_BYTES));
@@ -191,8 +191,13 @@ void Executor::run_slice(uint32_t slice) {
   if (status == CL_SUCCESS) {
     const std::size_t one = 1;
     cl_event event = nullptr;
-    status = twice(cl().clEnqueueNDRangeKernel, queue_.get(), kernel, 1, nullptr, &one, &one, 0,
-                   nullptr, &event);
+    const auto run = [&] {
+      return cl().clEnqueueNDRangeKernel(queue_.get(), kernel, 1, nullptr, &one, &one, 0, nullptr,
+                                         &event);
+    };
+    status = run();
+    // Not `twice`: the slice runs within the call, and a driver may fail behind it.
+    if (may_pass(status) && !has_begun(slice)) status = run();
     if (status == CL_SUCCESS)
       status = event_status(Event(event).get());
     else
@@ -202,6 +207,15 @@ void Executor::run_slice(uint32_t slice) {
   const std::lock_guard lock(mutex_);
   at_work_ = 0;
   old_at_work_ = Kernel();
+}
+
+bool Executor::has_begun(uint32_t slice) const noexcept {
+  const std::byte* const arena = device_.host_arena();
+  const auto* const host = reinterpret_cast<const rk_executor_host_line*>(arena + offset_);
+  auto* const line =
+      reinterpret_cast<rk_executor_device_line*>(const_cast<std::byte*>(arena) + host->device_line);
+  // relaxed: written on this thread, if at all
+  return std::atomic_ref(line->running_slice).load(std::memory_order_relaxed) == slice;
 }
 
 Result<void> Executor::wait(std::chrono::nanoseconds timeout) {

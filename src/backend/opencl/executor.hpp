@@ -65,6 +65,8 @@ class Executor final : private Residency::Member {
   [[nodiscard]] std::unique_lock<std::mutex> lock_queue();
   /// Runs a slice on this thread, which is the worker's: the queue is immediate.
   void run_slice(uint32_t slice);
+  /// Of one work-group on the host's memory.
+  [[nodiscard]] bool has_begun(uint32_t slice) const noexcept;
   /// Forgets slices that have returned and keeps the first failure.
   void reap_locked();
   /// Whether no slice of a program that was replaced runs; asks one that does to leave.

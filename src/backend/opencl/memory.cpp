@@ -117,11 +117,12 @@ std::size_t size_of(const ArenaMemory& memory) noexcept {
 
 Result<void> set_memory_argument(cl_kernel kernel, cl_uint index, const SharedMemory& memory) {
   return check("clSetKernelArgSVMPointer",
-               cl().clSetKernelArgSVMPointer(kernel, index, memory.data()));
+               twice(cl().clSetKernelArgSVMPointer, kernel, index, memory.data()));
 }
 
 Result<void> set_memory_argument(cl_kernel kernel, cl_uint index, cl_mem buffer) {
-  return check("clSetKernelArg", cl().clSetKernelArg(kernel, index, sizeof(cl_mem), &buffer));
+  return check("clSetKernelArg",
+               twice(cl().clSetKernelArg, kernel, index, sizeof(cl_mem), &buffer));
 }
 
 }  // namespace ringkernel::opencl

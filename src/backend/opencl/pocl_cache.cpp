@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -15,29 +16,47 @@ namespace ringkernel::opencl {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* place = "/tmp";
+/// PoCL has no device then. Left alone it would load what lies in a folder that was refused.
+constexpr const char* unusable = "/dev/null/pocl";
 constexpr const char* cure =
     "; set POCL_CACHE_DIR or XDG_CACHE_HOME to a folder that can be written";
 
 std::string text_of(int error) { return std::generic_category().message(error); }
 
-std::string quoted(std::string_view path) { return "'" + std::string(path) + "'"; }
+std::string in_quotes(std::string_view path) { return "'" + std::string(path) + "'"; }
+
+/// Whether another user can put something else in the place of what is, or will be, in there.
+std::string objection_to_owner(const struct stat& what, bool is_sticky_enough) {
+  if (what.st_uid != geteuid() && what.st_uid != 0) return "another user's";
+  const bool is_sticky = is_sticky_enough && (what.st_mode & S_ISVTX) != 0;
+  return (what.st_mode & S_IWOTH) != 0 && !is_sticky ? "every user can write it" : "";
+}
 
 /// Why PoCL could not make `path` or write there, or should not load what is there; empty if it
 /// can. Its own folders may be writable by a group, which is mostly the user's own.
-std::string objection_to_cache(std::string path) {
+std::string objection_to_cache(const std::string& path) {
+  std::error_code failed;
+  fs::path nearest = path;  // that exists
   struct stat what {};
-  bool is_there = true;
-  while (stat(path.c_str(), &what) != 0) {
-    if (errno != ENOENT) return text_of(errno);
-    is_there = false;
-    const std::size_t end = path.rfind('/');
-    path = end == std::string::npos ? "." : path.substr(0, end == 0 ? 1 : end);
+  while (stat(nearest.c_str(), &what) != 0) {
+    if (errno != ENOENT || nearest == nearest.parent_path()) return text_of(errno);
+    nearest = nearest.has_parent_path() ? nearest.parent_path() : ".";
   }
   if (!S_ISDIR(what.st_mode)) return text_of(ENOTDIR);
-  if (eaccess(path.c_str(), W_OK | X_OK) != 0) return text_of(errno);
-  if (is_there && what.st_uid != geteuid() && what.st_uid != 0) return "another user's";
-  if (is_there && (what.st_mode & S_IWOTH) != 0) return "every user can write it";
+  if (eaccess(nearest.c_str(), W_OK | X_OK) != 0) return text_of(errno);
+  // In a sticky folder what is not there yet is made by whoever comes first.
+  if (std::string why = objection_to_owner(what, false); !why.empty()) return why;
+  const fs::path real = fs::canonical(nearest, failed);
+  if (failed) return failed.message();
+  for (fs::path above = real; above != above.parent_path();) {
+    above = above.parent_path();
+    if (stat(above.c_str(), &what) != 0) return text_of(errno);
+    if (const std::string why = objection_to_owner(what, true); !why.empty())
+      return in_quotes(above.string()) + ": " + why;
+  }
   return {};
 }
 
@@ -54,32 +73,39 @@ std::string own_choice() {
 std::string objection_to_private(const std::string& folder) {
   if (std::string why = objection_to_place(place); !why.empty()) return place + (": " + why);
   if (std::string why = make_private_folder(folder); !why.empty())
-    return quoted(folder) + ": " + why;
+    return in_quotes(folder) + ": " + why;
   struct statvfs what {};
   if (statvfs(folder.c_str(), &what) == 0 && (what.f_flag & ST_NOEXEC) != 0)
-    return quoted(folder) + ": nothing there may be executed";
+    return in_quotes(folder) + ": nothing there may be executed";
   return {};
 }
 
 }  // namespace
 
 PoclCache choose_pocl_cache() {
-  if (const std::string_view chosen = environment("POCL_CACHE_DIR"); !chosen.empty()) {
+  const std::string folder = std::string(place) + "/ringkernel-" + std::to_string(geteuid());
+  const std::string ours = folder + "/pocl";
+  std::string trouble;
+  const std::string_view chosen = environment("POCL_CACHE_DIR");
+  if (chosen == ours) {
+    trouble = "its private cache folder";  // as a process before this one has left it to its child
+  } else if (!chosen.empty()) {
     const std::string why = objection_to_cache(std::string(chosen));
     if (why.empty()) return {};
-    return {{}, "its cache folder POCL_CACHE_DIR=" + quoted(chosen) + ": " + why + cure};
+    return {{}, "its cache folder POCL_CACHE_DIR=" + in_quotes(chosen) + ": " + why + cure};
+  } else {
+    const std::string own = own_choice();
+    const std::string why =
+        own.empty() ? "neither XDG_CACHE_HOME nor HOME names one" : objection_to_cache(own);
+    if (why.empty()) return {};
+    trouble = "its cache folder" + (own.empty() ? "" : " " + in_quotes(own)) + ": " + why;
   }
-  const std::string own = own_choice();
-  const std::string why =
-      own.empty() ? "neither XDG_CACHE_HOME nor HOME names one" : objection_to_cache(own);
-  if (why.empty()) return {};
-  const std::string trouble =
-      "its cache folder" + (own.empty() ? "" : " " + quoted(own)) + ": " + why;
-  const std::string folder = std::string(place) + "/ringkernel-" + std::to_string(geteuid());
-  if (const std::string refusal = objection_to_private(folder); !refusal.empty())
-    return {{}, trouble + "; a private one instead: " + refusal + cure};
-  std::string path = folder + "/pocl";
-  return {path, trouble + "; it has " + quoted(path) + " instead"};
+  std::string refusal = objection_to_private(folder);
+  if (has_foreign_environment() && geteuid() == getuid())  // by its group or capabilities
+    refusal = "it would be that of whoever started this program";
+  if (!refusal.empty()) return {unusable, trouble + "; a private one instead: " + refusal + cure};
+  if (chosen == ours) return {};
+  return {ours, trouble + "; it has " + in_quotes(ours) + " instead"};
 }
 
 }  // namespace ringkernel::opencl

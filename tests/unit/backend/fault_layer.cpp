@@ -1,5 +1,6 @@
 // An OpenCL layer that makes chosen calls fail. RK_FAULT=<call>:<which> picks them:
 //   launch:n     the n-th clEnqueueNDRangeKernel returns CL_OUT_OF_RESOURCES
+//   ran:n        the n-th clEnqueueNDRangeKernel does its work, and returns CL_OUT_OF_RESOURCES
 //   event:n      the n-th clEnqueueNDRangeKernel runs nothing, and its command ends with
 //                CL_OUT_OF_RESOURCES
 //   memory:n     the n-th clSVMAlloc returns null
@@ -11,7 +12,8 @@
 //                clWaitForEvents
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
 // `n+` picks the n-th and the next: what is tried once more fails then, too. `/n` picks every n-th;
-// each answers another of the codes that may pass, and how many did is printed at the end.
+// each answers another of the codes that may pass, and how many did is printed at the end. The next
+// call of the thread is not picked then, whatever others have called meanwhile.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <CL/cl_layer.h>
@@ -47,7 +49,11 @@ bool planned(std::string_view kind, int number) {
     return false;
   const std::string_view which = colon + 1;
   if (which == "all") return true;
-  if (which.starts_with('/')) return number % std::atoi(which.data() + 1) == 0;
+  if (which.starts_with('/')) {
+    thread_local bool is_second = false;
+    is_second = !is_second && number % std::atoi(which.data() + 1) == 0;
+    return is_second;
+  }
   const int first = std::atoi(which.data());
   return number == first || (which.ends_with('+') && number == first + 1);
 }
@@ -87,8 +93,9 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
     *event = failed_event(queue);
     return CL_SUCCESS;
   }
-  return target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits,
-                                        wait_list, event);
+  const cl_int status = target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
+                                                       local, waits, wait_list, event);
+  return planned("ran", number) ? CL_OUT_OF_RESOURCES : status;
 }
 
 void* CL_API_CALL allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes,
@@ -118,6 +125,11 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, c
                                                    value);
 }
 
+cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, const void* value) {
+  return pass_on<&cl_icd_dispatch::clSetKernelArgSVMPointer>("argument", arguments, kernel, index,
+                                                             value);
+}
+
 cl_int CL_API_CALL flush(cl_command_queue queue) {
   return pass_on<&cl_icd_dispatch::clFlush>("flush", flushes, queue);
 }
@@ -134,6 +146,26 @@ cl_int CL_API_CALL read(cl_command_queue queue, cl_mem buffer, cl_bool blocks, s
                         cl_event* event) {
   return pass_on<&cl_icd_dispatch::clEnqueueReadBuffer>(
       "read", reads, queue, buffer, blocks, offset, bytes, data, wait_count, wait_list, event);
+}
+
+cl_int CL_API_CALL write_both(cl_command_queue queue, cl_mem buffer, cl_bool blocks,
+                              const size_t* origin, const size_t* host_origin, const size_t* region,
+                              size_t row, size_t slice, size_t host_row, size_t host_slice,
+                              const void* data, cl_uint wait_count, const cl_event* wait_list,
+                              cl_event* event) {
+  return pass_on<&cl_icd_dispatch::clEnqueueWriteBufferRect>(
+      "write", writes, queue, buffer, blocks, origin, host_origin, region, row, slice, host_row,
+      host_slice, data, wait_count, wait_list, event);
+}
+
+cl_int CL_API_CALL read_both(cl_command_queue queue, cl_mem buffer, cl_bool blocks,
+                             const size_t* origin, const size_t* host_origin, const size_t* region,
+                             size_t row, size_t slice, size_t host_row, size_t host_slice,
+                             void* data, cl_uint wait_count, const cl_event* wait_list,
+                             cl_event* event) {
+  return pass_on<&cl_icd_dispatch::clEnqueueReadBufferRect>(
+      "read", reads, queue, buffer, blocks, origin, host_origin, region, row, slice, host_row,
+      host_slice, data, wait_count, wait_list, event);
 }
 
 cl_int CL_API_CALL ask(cl_event event, cl_event_info what, size_t bytes, void* value,
@@ -169,9 +201,12 @@ clInitLayer(cl_uint, const cl_icd_dispatch* target_dispatch, cl_uint* entries,
   layer.clCreateBuffer = create_buffer;
   layer.clBuildProgram = build;
   layer.clSetKernelArg = set_argument;
+  layer.clSetKernelArgSVMPointer = set_shared_argument;
   layer.clFlush = flush;
   layer.clEnqueueWriteBuffer = write;
   layer.clEnqueueReadBuffer = read;
+  layer.clEnqueueWriteBufferRect = write_both;
+  layer.clEnqueueReadBufferRect = read_both;
   layer.clGetEventInfo = ask;
   layer.clWaitForEvents = wait;
   *entries = sizeof layer / sizeof(void*);

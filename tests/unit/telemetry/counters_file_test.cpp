@@ -263,6 +263,23 @@ TEST_F(CountersFiles, ThatAreCutOffHurtNobody) {
   }
 }
 
+/// Readers are at the first copy of a record whose number is 0.
+TEST_F(CountersFiles, ThatAreCutOffGetTheirFirstRecordsBesideWhereReadersAre) {
+  const auto writer = CountersWriter::create(folder_.path(), 100ms).value();
+  for (std::uint32_t stores = 1; stores <= 3; ++stores) {
+    EXPECT_TRUE(store(*writer, 0, kernel_of(stores)));
+    std::filesystem::resize_file(writer->path(), 0);
+    ASSERT_TRUE(writer->was_cut());
+    EXPECT_TRUE(store(*writer, 0, kernel_of(stores)));
+    std::ifstream file(writer->path(), std::ios::binary);
+    file.seekg(offsetof(CountersFile, kernels));
+    std::array<std::uint64_t, 1 + sizeof(KernelRecord) / sizeof(std::uint64_t)> words{};
+    file.read(reinterpret_cast<char*>(words.data()), sizeof words);
+    EXPECT_EQ(words[0] % 2, 1u);
+    EXPECT_THAT(std::span(words).subspan(1), ::testing::Each(0u));
+  }
+}
+
 TEST_F(CountersFiles, ThatAreNotFinishedAreRefused) {
   std::string bytes = sound();
   bytes.replace(offsetof(CountersFile, version), 4, 4, '\0');
