@@ -92,10 +92,11 @@ Result<void> check(const RuntimeOptions& options) {
   return {};
 }
 
-/// What the environment asks for where the options do not. Backends read RINGKERNEL_CACHE; nobody
-/// is to find out at the first build that it says nothing.
+/// What the environment asks for where the options do not. Backends read the first two; nobody is
+/// to find out at the first build that they say nothing.
 Result<RuntimeOptions> completed(RuntimeOptions options) {
   RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
+  RK_TRY_VOID(switch_of_environment("RINGKERNEL_RESIDENT_COPIER"));
   RK_TRY(telemetry, switch_of_environment("RINGKERNEL_TELEMETRY"));
   options.telemetry = options.telemetry && telemetry.value_or(true);
   if (options.http_address.empty()) options.http_address = environment("RINGKERNEL_HTTP");

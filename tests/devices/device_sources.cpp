@@ -16,7 +16,9 @@ int main(int argument_count, char** arguments) {
   for (const KernelSource& source : kernel_sources()) {
     const std::filesystem::path path(source.name);
     const bool is_program = path.parent_path() == "kernels/programs";
-    if (path.extension() != ".cl" || !(is_program || path.filename() == "self_test.cl")) continue;
+    if (path.extension() != ".cl" ||
+        !(is_program || path.filename() == "self_test.cl" || path.filename() == "copier.cl"))
+      continue;
     const auto text = flatten(kernel_sources(), source.name);
     if (!text.has_value()) {
       std::fprintf(stderr, "%s\n", text.error().text().c_str());

@@ -140,7 +140,8 @@ TEST(RuntimeBuilder, TheEnvironmentChoosesWhereTheProgramDoesNot) {
 }
 
 TEST(RuntimeBuilder, ASwitchOfTheEnvironmentIsOnOrOff) {
-  for (const char* const name : {"RINGKERNEL_CACHE", "RINGKERNEL_TELEMETRY"}) {
+  for (const char* const name :
+       {"RINGKERNEL_CACHE", "RINGKERNEL_RESIDENT_COPIER", "RINGKERNEL_TELEMETRY"}) {
     for (const char* const wrong : {"maybe", "yes", "2", "01", " 0"}) {
       const Environment variable(name, wrong);
       const auto runtime = RingKernelRuntime::builder().backend("native").build();

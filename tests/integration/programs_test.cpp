@@ -133,7 +133,10 @@ TEST_P(Programs, AStateOutlivesParking) {
   ASSERT_TRUE(runtime.add_program(adder_program()));
   Kernel kernel = active(runtime, "a", {.program = "adder"});
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    EXPECT_EQ(add(kernel, 1)->sum, i);
+    const auto added = add(kernel, 1);
+    ASSERT_TRUE(added) << added.error().text() << ", message " << i << ", slices "
+                       << kernel.metrics().slices << ", parks " << kernel.metrics().parks;
+    EXPECT_EQ(added->sum, i);
     const auto deadline = std::chrono::steady_clock::now() + 5s;
     const auto has_parked = [&] {
       const KernelMetrics metrics = kernel.metrics();

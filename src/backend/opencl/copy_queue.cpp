@@ -10,6 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// How long a batch of the resident copier may take, of 16 KiB at most.
+constexpr auto batch_timeout = 2s;
+
 /// Asks closely at first, then at leisure: OpenCL has no timed wait. Yields in between, because
 /// the copy may need this very processor.
 template <class Condition>
@@ -103,13 +106,29 @@ CopyQueue::~CopyQueue() {
 Result<std::uint64_t> CopyQueue::start(cl_mem device, std::span<const rk_copy> copies) {
   const std::lock_guard lock(mutex_);
   RK_TRY_VOID(reap_locked());
+  // Another's batch, which takes microseconds.
+  const auto begin = std::chrono::steady_clock::now();
+  while (copiers_ticket_ != 0) {
+    if (std::chrono::steady_clock::now() - begin > batch_timeout)
+      return Error(Errc::device_error, "the resident copier does not answer");
+    RK_TRY_VOID(reap_locked());
+  }
+  if (copier_ && running_.empty() && copier_->try_start(copies)) {
+    copiers_device_ = device;
+    return copiers_ticket_ = ++tickets_;
+  }
+  RK_TRY_VOID(enqueue_locked(device, copies, ++tickets_));
+  return tickets_;
+}
+
+Result<void> CopyQueue::enqueue_locked(cl_mem device, std::span<const rk_copy> copies,
+                                       std::uint64_t ticket) {
   cl_event last = nullptr;
   for (const rk_copy& copy : copies)
     RK_TRY_VOID(enqueue(queue_.get(), device, copy, &copy == &copies.back() ? &last : nullptr));
-  running_.emplace_back(++tickets_, Event(last));
+  running_.emplace_back(ticket, Event(last));
   if (bell_) call_back(last);
-  RK_TRY_VOID(flush(queue_.get()));
-  return tickets_;
+  return flush(queue_.get());
 }
 
 void CopyQueue::call_back(cl_event event) {
@@ -124,22 +143,39 @@ Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds time
   const auto has_ended = [&] {
     const std::lock_guard lock(mutex_);
     result = reap_locked();
-    return !result || running_.empty() || running_.front().first > ticket;
+    return !result || has_ended_locked(ticket);
   };
   if (bell_ ? sleep_until(has_ended, *bell_, timeout) : ask_until(has_ended, timeout))
     return result;
   return error_of(Errc::execution_timeout, "copies have not ended in time");
 }
 
+bool CopyQueue::has_ended_locked(std::uint64_t ticket) const {
+  if (copiers_ticket_ != 0) return copiers_ticket_ > ticket;
+  return running_.empty() || running_.front().first > ticket;
+}
+
+Result<void> CopyQueue::look_at_copier_locked(cl_mem device) {
+  const ResidentCopier::Outcome outcome = copier_->look();
+  if (outcome == ResidentCopier::Outcome::under_way) return {};
+  const std::uint64_t ticket = std::exchange(copiers_ticket_, 0);
+  if (outcome == ResidentCopier::Outcome::done) return {};
+  auto enqueued = enqueue_locked(device, copier_->copies(), ticket);
+  if (!enqueued) failure_ = enqueued.error();  // whoever has the ticket is another one, perhaps
+  return enqueued;
+}
+
 Result<void> CopyQueue::reap_locked() {
-  while (failure_ == CL_SUCCESS && !running_.empty()) {
+  if (copiers_ticket_ != 0) RK_TRY_VOID(look_at_copier_locked(copiers_device_));
+  while (!failure_ && !running_.empty()) {
     const cl_int status = event_status(running_.front().second.get());
     if (status > CL_COMPLETE) break;
-    if (status < 0) failure_ = status;
+    if (status < 0)
+      failure_ = Error(Errc::device_error, "a copy ended with " + status_text(status));
     running_.pop_front();
   }
-  if (failure_ == CL_SUCCESS) return {};
-  return Error(Errc::device_error, "a copy ended with " + status_text(failure_));
+  if (!failure_) return {};
+  return *failure_;
 }
 
 }  // namespace ringkernel::opencl

@@ -12,11 +12,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/copy_bell.hpp"
+#include "backend/opencl/resident_copier.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {
@@ -46,6 +48,18 @@ class CopyQueue {
   /// (Oclgrind ends the process).
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
+  /// From here on what fits goes by that one, whose memory is that of all copies.
+  void use(std::unique_ptr<ResidentCopier> copier) { copier_ = std::move(copier); }
+  /// Has it run. Not with the residency's lock, unlike all else.
+  void ensure_copier_runs() {
+    if (copier_) copier_->ensure_runs();
+  }
+
+  /// To be held around the launch of a kernel (resident_copier.hpp).
+  [[nodiscard]] std::unique_lock<std::mutex> have_copier_make_way() {
+    return copier_ ? copier_->make_way() : std::unique_lock<std::mutex>();
+  }
+
   /// Starts copies between `device` and the host. Returns the ticket of the last one.
   Result<std::uint64_t> start(cl_mem device, std::span<const rk_copy> copies);
   /// Errc::execution_timeout after `timeout`.
@@ -54,6 +68,10 @@ class CopyQueue {
  private:
   /// Forgets copies that have ended and keeps the first failure.
   Result<void> reap_locked();
+  /// Looks at the copier's batch: what it has not served goes into the queue.
+  Result<void> look_at_copier_locked(cl_mem device);
+  Result<void> enqueue_locked(cl_mem device, std::span<const rk_copy> copies, std::uint64_t ticket);
+  [[nodiscard]] bool has_ended_locked(std::uint64_t ticket) const;
   /// Has the bell rung when `event` ends.
   void call_back(cl_event event);
 
@@ -62,7 +80,11 @@ class CopyQueue {
   std::mutex mutex_;                      // guards the order of the queue, and what follows
   std::deque<std::pair<std::uint64_t, Event>> running_;  // the last copy of each start
   std::uint64_t tickets_ = 0;
-  cl_int failure_ = CL_SUCCESS;
+  // Either the queue has copies, or the copier has a batch: so all are in order.
+  std::unique_ptr<ResidentCopier> copier_;  // null: all go into the queue
+  std::uint64_t copiers_ticket_ = 0;        // of its batch; 0: it has none
+  cl_mem copiers_device_ = nullptr;         // where that goes
+  std::optional<Error> failure_;
 };
 
 }  // namespace ringkernel::opencl

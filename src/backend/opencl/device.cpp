@@ -12,6 +12,9 @@ namespace ringkernel::opencl {
 
 namespace {
 
+/// 0: copies take the driver's way, also where a resident kernel could make them.
+constexpr const char* copier_variable = "RINGKERNEL_RESIDENT_COPIER";
+
 Result<Context> make_context(cl_device_id device) {
   cl_int status = CL_SUCCESS;
   Context context(cl().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status));
@@ -43,6 +46,17 @@ Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const Co
   return ArenaMemory(std::move(shared));
 }
 
+/// Has copies go by a resident kernel, where that pays and works; what became of it.
+std::string use_resident_copier(const FoundDevice& found, const Probe& probe, cl_mem arena,
+                                CopyQueue& copies, bool is_wanted) {
+  if (!takes_ptx_option(found.id)) return std::string();
+  if (!is_wanted) return std::string("; copies by the driver: $") + copier_variable;
+  auto copier = ResidentCopier::open(found, probe, arena, ResidentCopier::Memory::of_nvidia);
+  if (!copier) return "; copies by the driver: " + copier.error().detail;
+  copies.use(*std::move(copier));
+  return "; copies by a resident kernel";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
@@ -51,6 +65,7 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
     return Error(Errc::backend_unavailable,
                  std::string(found.description.name) + ": " + found.description.reason);
   RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
+  RK_TRY(wants_copier, switch_of_environment(copier_variable));
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
   const Residency::Hold hold(found.residency_to_hold());
@@ -70,9 +85,15 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
     copies = std::make_unique<CopyQueue>(std::move(queue), calls_back);
   }
   RK_TRY(arena, make_arena(context.get(), found.id, copies.get(), options.arena_bytes));
-  return std::unique_ptr<Device>(new Device(found, std::move(context), std::move(copies),
+  std::string copier;
+  if (choice.transfer == RK_TRANSFER_DMA)
+    copier = use_resident_copier(found, probe, std::get<TwinMemory>(arena).device(), *copies,
+                                 wants_copier.value_or(true));
+  std::unique_ptr<Device> device(new Device(found, std::move(context), std::move(copies),
                                             std::move(arena), std::move(flags), std::move(cache),
                                             std::move(choice)));
+  device->copier_ = std::move(copier);
+  return device;
 }
 
 Device::Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
@@ -97,7 +118,7 @@ rk_device_state Device::state() const {
   out.program_cache_misses = cache_->misses();
   out.program_cache_rejected = cache_->rejected();
   out.slices_have_clock = choice_.has_host_threads ? 1 : 0;
-  std::snprintf(out.self_test, sizeof out.self_test, "%s", text_of(choice_).c_str());
+  std::snprintf(out.self_test, sizeof out.self_test, "%s", (text_of(choice_) + copier_).c_str());
   out.work_groups = choice_.work_groups;
   std::snprintf(out.steps_down, sizeof out.steps_down, "%s", choice_.steps_down.c_str());
   return out;
@@ -109,8 +130,9 @@ Result<void> Device::set_arena_argument(cl_kernel kernel, cl_uint index) const {
   return set_memory_argument(kernel, index, std::get<TwinMemory>(arena_).device());
 }
 
-Result<uint64_t> Device::start_copies(std::span<const rk_copy> copies) {
+Result<uint64_t> Device::start_copies(std::span<const rk_copy> copies, bool may_launch) {
   if (!copies_) return Error(Errc::unsupported_operation, "zero_copy copies nothing");
+  if (may_launch) copies_->ensure_copier_runs();
   return copies_->start(std::get<TwinMemory>(arena_).device(), copies);
 }
 

@@ -47,7 +47,8 @@ class Device {
 
   /// Makes the arena, as slices see it, argument `index` of a kernel.
   Result<void> set_arena_argument(cl_kernel kernel, cl_uint index) const;
-  Result<uint64_t> start_copies(std::span<const rk_copy> copies);
+  /// `may_launch`: the caller does not hold the residency's lock.
+  Result<uint64_t> start_copies(std::span<const rk_copy> copies, bool may_launch = true);
 
   /// Work-groups that the device keeps resident at once, as far as is known.
   [[nodiscard]] std::size_t resident_groups_max() const;
@@ -74,6 +75,7 @@ class Device {
   std::string options_;
   std::unique_ptr<BinaryCache> cache_;
   Choice choice_;
+  std::string copier_;  // what became of the resident copier
   std::mutex programs_mutex_;
   std::map<std::string, BuiltProgram, std::less<>> programs_;  // by their texts
 };

@@ -171,6 +171,8 @@ Result<void> Executor::launch(uint32_t slice) {
   if (device_.has_residents() &&
       !device_.residency().try_launch(*this, slice, work_groups_, device_.resident_groups_max()))
     return Error(Errc::busy, "another program has not left yet");
+  std::unique_lock<std::mutex> way;
+  if (device_.transfer() == RK_TRANSFER_DMA) way = device_.copies().have_copier_make_way();
   RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, slice));
   const auto alone = lock_queue();
   reserve_growing(running_, running_.size() + 1);
@@ -257,7 +259,7 @@ bool Executor::try_ask_to_leave(uint32_t slice) {
   const uint64_t offset = offset_ + RK_OFFSETOF(rk_executor_host_line, leave_slice);
   const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, sizeof line->leave_slice, &line->leave_slice, 0};
   // One that cannot be started is found by the mover, which copies all the time.
-  const Result<uint64_t> ticket = device_.start_copies({&copy, 1});
+  const Result<uint64_t> ticket = device_.start_copies({&copy, 1}, false);
   told_ticket_ = ticket.has_value() ? *ticket : 0;
   return true;
 }
