@@ -59,7 +59,7 @@ std::uint32_t units_of(std::uint64_t bytes) {
 
 /// Units of entries and of what goes to the device; 0: they do not fit, or are of another kind.
 std::uint32_t units_to_send(std::span<const rk_copy> copies) {
-  constexpr std::uint64_t most = RK_COPIER_UNITS_OUT * RK_COPIER_UNIT;
+  constexpr std::uint64_t most = std::uint64_t{RK_COPIER_UNITS_OUT} * RK_COPIER_UNIT;
   if (copies.size() > RK_COPIER_ENTRIES_MAX) return 0;
   std::uint32_t in = static_cast<std::uint32_t>(copies.size());
   std::uint32_t out = 0;
@@ -105,7 +105,8 @@ Result<std::unique_ptr<ResidentCopier>> ResidentCopier::make(const FoundDevice& 
   RK_TRY_VOID(set_memory_argument(made->kernel_.get(), 0, made->mailbox_.get()));
   RK_TRY_VOID(set_memory_argument(made->kernel_.get(), 1, arena));
   RK_TRY_VOID(check("clSetKernelArg",  // of local memory, the size alone
-                    cl().clSetKernelArg(made->kernel_.get(), 3, RK_COPIER_LOCAL_BYTES, nullptr)));
+                    cl().clSetKernelArg(made->kernel_.get(), 3,
+                                        static_cast<std::size_t>(RK_COPIER_LOCAL_BYTES), nullptr)));
   made->copies_.reserve(RK_COPIER_ENTRIES_MAX);
   return made;
 }
