@@ -1,12 +1,18 @@
 #include "backend/opencl/cl.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
+#include <vector>
 
 #include "backend/loader.hpp"
 #include "backend/opencl/driver_environment.hpp"
+#include "backend/opencl/pocl_cache.hpp"
 #include "backend/opencl/query.hpp"
 #include "foundation/environment.hpp"
+#include "foundation/file.hpp"
 
 namespace ringkernel::opencl {
 
@@ -80,6 +86,22 @@ Error call_error(const char* call, cl_int status) {
           std::string(call) + ": " + status_text(status)};
 }
 
+Result<void> check_files_left() {
+  constexpr std::size_t needed = 16;
+  std::vector<File> files;
+  files.reserve(needed);
+  while (files.size() < needed) {
+    files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (files.back() || (errno != EMFILE && errno != ENFILE)) continue;
+    return Error(Errc::backend_unavailable,
+                 "a driver's compiler and its linker need " + std::to_string(needed) +
+                     " files, and " +
+                     (errno == EMFILE ? "this process (ulimit -n)" : "the system") + " has only " +
+                     std::to_string(files.size() - 1) + " left");
+  }
+  return {};
+}
+
 Result<Queue> make_queue(cl_context context, cl_device_id device) {
   cl_int status = CL_SUCCESS;
   // The loader has the newer function also where the device's driver does not.
@@ -96,6 +118,12 @@ Result<Queue> make_queue(cl_context context, cl_device_id device) {
 Result<Kernel> make_kernel(cl_program program, const char* name) {
   cl_int status = CL_SUCCESS;
   Kernel kernel(cl().clCreateKernel(program, name, &status));
+  if (status == CL_INVALID_KERNEL_NAME)
+    return Error(Errc::device_error, "clCreateKernel: " + status_text(status) + ": '" + name +
+                                         "' is in the text, so what the driver has kept of it is "
+                                         "damaged; PoCL keeps it in '" +
+                                         pocl_cache_folder(pocl_platform) +
+                                         "', which can be removed");
   RK_TRY_VOID(check("clCreateKernel", status));
   return kernel;
 }

@@ -99,6 +99,9 @@ using Buffer = Handle<cl_mem, &Api::clReleaseMemObject>;
 using Kernel = Handle<cl_kernel, &Api::clReleaseKernel>;
 using Event = Handle<cl_event, &Api::clReleaseEvent>;
 
+/// Whether a driver can build a program: PoCL ends the process where it cannot run its linker.
+Result<void> check_files_left();
+
 Result<Queue> make_queue(cl_context context, cl_device_id device);
 Result<Kernel> make_kernel(cl_program program, const char* name);
 

@@ -5,6 +5,8 @@
 #include "backend/opencl/host_threads.hpp"
 #include "backend/opencl/immediate.hpp"
 #include "backend/opencl/layout.hpp"
+#include "backend/opencl/pocl_cache.hpp"
+#include "backend/opencl/pocl_mark.hpp"
 #include "backend/opencl/program.hpp"
 #include "foundation/environment.hpp"
 
@@ -68,6 +70,8 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   RK_TRY(wants_copier, switch_of_environment(copier_variable));
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
+  RK_TRY_VOID(check_files_left());
+  const PoclMark mark(pocl_cache_folder(found.description.platform));
   const Residency::Hold hold(found.residency_to_hold());
   RK_TRY(context, make_context(found.id));
   auto cache = std::make_unique<BinaryCache>(found);

@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "backend/opencl/copy_queue.hpp"
+#include "backend/opencl/pocl_cache.hpp"
+#include "backend/opencl/pocl_mark.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/reserve.hpp"
 #include "kernels/rk_workspace.h"
@@ -92,6 +94,8 @@ Result<Queue> Executor::make_queue_of_slices() {
 }
 
 Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_command_queue queue) {
+  RK_TRY_VOID(check_files_left());
+  const PoclMark mark(pocl_cache_folder(device_.found().description.platform));
   RK_TRY(kernel, device_.make_executor_kernel(program));
   const auto bind = [&](uint64_t memory_bytes, uint64_t executor_offset) -> Result<void> {
     RK_TRY_VOID(set_argument<cl_ulong>(kernel.get(), 1, memory_bytes));

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "backend/opencl/pocl_mark.hpp"
+#include "backend/opencl/query.hpp"
 #include "foundation/environment.hpp"
 #include "foundation/private_folder.hpp"
 
@@ -21,6 +23,9 @@ namespace fs = std::filesystem;
 constexpr const char* place = "/tmp";
 /// PoCL has no device then. Left alone it would load what lies in a folder that was refused.
 constexpr const char* unusable = "/dev/null/pocl";
+constexpr const char* died_there =
+    "a process ended while PoCL worked there; if an entry is damaged, each one would; remove this "
+    "folder to have it used again";
 constexpr const char* cure =
     "; set POCL_CACHE_DIR or XDG_CACHE_HOME to a folder that can be written";
 
@@ -69,6 +74,11 @@ std::string own_choice() {
   return {};
 }
 
+std::string chosen_or_own() {
+  const std::string_view chosen = environment("POCL_CACHE_DIR");
+  return chosen.empty() ? own_choice() : std::string(chosen);
+}
+
 /// PoCL loads libraries from there.
 std::string objection_to_private(const std::string& folder) {
   if (std::string why = objection_to_place(place); !why.empty()) return place + (": " + why);
@@ -82,28 +92,34 @@ std::string objection_to_private(const std::string& folder) {
 
 }  // namespace
 
+std::string pocl_cache_folder(std::string_view platform) {
+  return platform == pocl_platform ? chosen_or_own() : std::string();
+}
+
 PoclCache choose_pocl_cache() {
   const std::string folder = std::string(place) + "/ringkernel-" + std::to_string(geteuid());
   const std::string ours = folder + "/pocl";
-  std::string trouble;
   const std::string_view chosen = environment("POCL_CACHE_DIR");
-  if (chosen == ours) {
-    trouble = "its private cache folder";  // as a process before this one has left it to its child
-  } else if (!chosen.empty()) {
-    const std::string why = objection_to_cache(std::string(chosen));
-    if (why.empty()) return {};
-    return {{}, "its cache folder POCL_CACHE_DIR=" + in_quotes(chosen) + ": " + why + cure};
-  } else {
-    const std::string own = own_choice();
-    const std::string why =
-        own.empty() ? "neither XDG_CACHE_HOME nor HOME names one" : objection_to_cache(own);
-    if (why.empty()) return {};
-    trouble = "its cache folder" + (own.empty() ? "" : " " + in_quotes(own)) + ": " + why;
+  std::string trouble = "its private cache folder";  // a process has left it to its child
+  if (chosen != ours) {
+    const std::string own = chosen_or_own();
+    trouble = "its cache folder" + std::string(chosen.empty() ? "" : " POCL_CACHE_DIR=") +
+              (own.empty() ? "" : (chosen.empty() ? " " : "") + in_quotes(own)) + ": ";
+    if (has_dead_mark(own)) {
+      trouble += died_there;
+    } else {
+      const std::string why =
+          own.empty() ? "neither XDG_CACHE_HOME nor HOME names one" : objection_to_cache(own);
+      if (why.empty()) return {};
+      trouble += why;
+      if (!chosen.empty()) return {{}, trouble + cure};
+    }
   }
   std::string refusal = objection_to_private(folder);
   if (has_foreign_environment() && geteuid() == getuid())  // by its group or capabilities
     refusal = "it would be that of whoever started this program";
   if (!refusal.empty()) return {unusable, trouble + "; a private one instead: " + refusal + cure};
+  empty_marked_folder(ours);
   if (chosen == ours) return {};
   return {ours, trouble + "; it has " + in_quotes(ours) + " instead"};
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace ringkernel::opencl {
 
@@ -13,8 +14,12 @@ struct PoclCache {
   std::string trouble;  ///< what is wrong with PoCL's own choice, and what came of it; mostly empty
 };
 
-/// The folder that PoCL takes by itself, where it can be written and nobody else fills it; else a
-/// private one. A user's POCL_CACHE_DIR stays in any case.
+/// The folder that PoCL takes by itself, where it can be written and nobody else fills it, and
+/// where no process died in PoCL (pocl_mark.hpp); else a private one. A user's POCL_CACHE_DIR stays
+/// unless a process died there. Of the private one what a process died with is removed.
 PoclCache choose_pocl_cache();
+
+/// The folder that the driver of `platform` works on, if it is PoCL; empty where nobody knows.
+std::string pocl_cache_folder(std::string_view platform);
 
 }  // namespace ringkernel::opencl

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -288,6 +289,53 @@ TEST_F(OpenClEnvironment, OpenSaysWhichCacheFolderPoClCannotMake) {
   EXPECT_THAT(opened.output, HasSubstr("E6002"));
   EXPECT_THAT(opened.output, HasSubstr("POCL_CACHE_DIR='/dev/null/cache': Not a directory; set "
                                        "POCL_CACHE_DIR or XDG_CACHE_HOME to a folder"));
+}
+
+/// PoCL ends whoever loads such an entry.
+TEST_F(OpenClEnvironment, ADamagedCacheOfPoClEndsOneProcessOnly) {
+  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such folders";
+  const TempFolder home;
+  const fs::path own = home.path() / "pocl" / "kcache";
+  const Environment environment = {
+      {"XDG_CACHE_HOME", home.path()}, {"POCL_CACHE_DIR", ""}, {"RINGKERNEL_CACHE", "0"}};
+  ASSERT_EQ(child({"open"}, environment).exit_code, 0);
+  const auto cut = [&](std::uintmax_t divisor) {
+    std::size_t entries = 0;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(own)) {
+      if (entry.path().extension() != ".bc") continue;
+      fs::resize_file(entry.path(), entry.file_size() / divisor);
+      ++entries;
+    }
+    return entries;
+  };
+  ASSERT_NE(cut(2), 0u);
+  EXPECT_NE(child({"open"}, environment).exit_code, 0);
+  EXPECT_EQ(child({"open"}, environment).exit_code, 0);
+  EXPECT_THAT(child({"discover"}, environment).output,
+              HasSubstr("'" + own.string() +
+                        "': a process ended while PoCL worked there; if an "
+                        "entry is damaged, each one would; remove this folder to have it used "
+                        "again; it has '" +
+                        private_folder() + "/pocl' instead"));
+  fs::remove_all(own);
+  EXPECT_THAT(child({"discover"}, environment).output, Not(HasSubstr("report")));
+  ASSERT_EQ(child({"open"}, environment).exit_code, 0);
+  cut(std::numeric_limits<std::uintmax_t>::max());  // empty ones PoCL does not mind
+  EXPECT_THAT(child({"open"}, environment).output,
+              HasSubstr("so what the driver has kept of it is damaged; PoCL keeps it in '" +
+                        own.string() + "', which can be removed"));
+}
+
+/// PoCL would end the process, when it cannot run its linker.
+TEST_F(OpenClEnvironment, OpenSaysThatThereAreTooFewFiles) {
+  const TempFolder home;
+  const std::string with_few = "ulimit -n 12; exec \"$0\" open";
+  const ChildResult opened =
+      run_child({"/bin/sh", "-c", with_few, RK_BACKEND_CHILD},
+                {{"XDG_CACHE_HOME", home.path()}, {"RINGKERNEL_CACHE", "0"}});
+  EXPECT_EQ(opened.exit_code, 1) << opened.output;
+  EXPECT_THAT(opened.output, ContainsRegex("E6002.*need 16 files, and this process .ulimit -n. has "
+                                           "only [0-9]+ left"));
 }
 
 /// Somebody else was first in the place of the private folder. PoCL alone would take the other one.

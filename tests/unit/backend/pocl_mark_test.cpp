@@ -1,0 +1,79 @@
+// Marks in PoCL's cache folder: those of the living are no finding, those of the dead are.
+#include "backend/opencl/pocl_mark.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
+
+#include "support/temp_folder.hpp"
+
+namespace ringkernel::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PoclMarks : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string folder() const { return folder_.path().string(); }
+  /// A process that ends with a mark.
+  void die() const {
+    const pid_t child = fork();
+    if (child == 0) {
+      const PoclMark mark(folder());
+      _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  void add(const std::string& name) const { std::ofstream(folder_.path() / name) << name; }
+
+ private:
+  testing::TempFolder folder_;
+};
+
+TEST_F(PoclMarks, OfTheLivingAreNoFinding) {
+  EXPECT_FALSE(has_dead_mark(folder()));
+  {
+    const PoclMark one(folder());
+    const PoclMark other(folder());
+    EXPECT_FALSE(has_dead_mark(folder()));
+  }
+  EXPECT_FALSE(has_dead_mark(folder()));
+}
+
+TEST_F(PoclMarks, OfTheDeadAreFoundWhenNobodyElseIsThere) {
+  std::optional<PoclMark> mark(std::in_place, folder());
+  ASSERT_NO_FATAL_FAILURE(die());
+  EXPECT_FALSE(has_dead_mark(folder()));
+  mark.reset();
+  EXPECT_TRUE(has_dead_mark(folder()));
+  EXPECT_TRUE(has_dead_mark(folder()));
+}
+
+TEST_F(PoclMarks, AFolderIsEmptiedWhereSomebodyDied) {
+  add("entry");
+  { const PoclMark mark(folder()); }
+  empty_marked_folder(folder());
+  EXPECT_TRUE(fs::exists(folder() + "/entry"));
+  ASSERT_NO_FATAL_FAILURE(die());
+  {
+    const PoclMark mark(folder());
+    empty_marked_folder(folder());
+    EXPECT_TRUE(fs::exists(folder() + "/entry"));
+  }
+  empty_marked_folder(folder());
+  EXPECT_FALSE(fs::exists(folder() + "/entry"));
+  EXPECT_FALSE(has_dead_mark(folder()));
+}
+
+TEST_F(PoclMarks, AreNotWhereNothingCanBeWritten) {
+  const PoclMark mark("/dev/null/kcache");
+  EXPECT_FALSE(has_dead_mark("/dev/null/kcache"));
+  const PoclMark none("");
+  EXPECT_FALSE(has_dead_mark(""));
+}
+
+}  // namespace
+}  // namespace ringkernel::opencl
