@@ -80,7 +80,8 @@ void empty_marked_folder(const std::string& folder) noexcept {
     if (!lock || !has_mark(folder)) return;  // another process did it meanwhile
     std::error_code failed;
     std::vector<fs::path> entries = entries_of(folder, failed);
-    std::ranges::partition(entries, std::not_fn(is_mark));  // who is cut short leaves the marks
+    std::partition(entries.begin(), entries.end(),
+                   std::not_fn(is_mark));  // who is cut short leaves the marks
     for (const fs::path& path : entries)
       if (path.filename() != lock_name) fs::remove_all(path, failed);
   });
