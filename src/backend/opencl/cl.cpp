@@ -88,18 +88,21 @@ Error call_error(const char* call, cl_int status) {
 
 Result<void> check_files_left() {
   constexpr std::size_t needed = 16;
-  std::vector<File> files;
-  files.reserve(needed);
-  while (files.size() < needed) {
-    files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (files.back() || (errno != EMFILE && errno != ENFILE)) continue;
-    return Error(Errc::backend_unavailable,
-                 "a driver's compiler and its linker need " + std::to_string(needed) +
-                     " files, and " +
-                     (errno == EMFILE ? "this process (ulimit -n)" : "the system") + " has only " +
-                     std::to_string(files.size() - 1) + " left");
+  std::size_t left = 0;
+  int error = 0;
+  {
+    std::vector<File> files;
+    files.reserve(needed);
+    for (; left < needed && error == 0; left += error == 0 ? 1 : 0) {
+      files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      if (!files.back()) error = errno;
+    }
   }
-  return {};
+  if (error != EMFILE && error != ENFILE) return {};
+  return Error(Errc::backend_unavailable,
+               "a driver's compiler and its linker need " + std::to_string(needed) +
+                   " files, and " + (error == EMFILE ? "this process (ulimit -n)" : "the system") +
+                   " has only " + std::to_string(left) + " left");
 }
 
 Result<Queue> make_queue(cl_context context, cl_device_id device) {
