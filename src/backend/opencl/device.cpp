@@ -14,7 +14,8 @@ namespace ringkernel::opencl {
 
 namespace {
 
-/// 0: copies take the driver's way, also where a resident kernel could make them.
+/// 1: a resident kernel makes copies, where it can. Not by itself yet: one that makes way at the
+/// moment at which a batch is posted leaves it to the driver, and its next run may make it again.
 constexpr const char* copier_variable = "RINGKERNEL_RESIDENT_COPIER";
 
 Result<Context> make_context(cl_device_id device) {
@@ -52,7 +53,7 @@ Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const Co
 std::string use_resident_copier(const FoundDevice& found, const Probe& probe, cl_mem arena,
                                 CopyQueue& copies, bool is_wanted) {
   if (!takes_ptx_option(found.id)) return std::string();
-  if (!is_wanted) return std::string("; copies by the driver: $") + copier_variable;
+  if (!is_wanted) return std::string("; copies by the driver, without $") + copier_variable + "=1";
   auto copier = ResidentCopier::open(found, probe, arena, ResidentCopier::Memory::of_nvidia);
   if (!copier) return "; copies by the driver: " + copier.error().detail;
   copies.use(*std::move(copier));
@@ -92,7 +93,7 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   std::string copier;
   if (choice.transfer == RK_TRANSFER_DMA)
     copier = use_resident_copier(found, probe, std::get<TwinMemory>(arena).device(), *copies,
-                                 wants_copier.value_or(true));
+                                 wants_copier.value_or(false));
   std::unique_ptr<Device> device(new Device(found, std::move(context), std::move(copies),
                                             std::move(arena), std::move(flags), std::move(cache),
                                             std::move(choice)));
