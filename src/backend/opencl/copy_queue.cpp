@@ -1,8 +1,9 @@
 #include "backend/opencl/copy_queue.hpp"
 
 #include <thread>
+#include <vector>
 
-#include "foundation/memory_error.hpp"
+#include "backend/opencl/wait_for_driver.hpp"
 
 namespace ringkernel::opencl {
 
@@ -28,22 +29,18 @@ bool ask_until(Condition condition, std::chrono::nanoseconds timeout) {
   }
 }
 
-/// The same asleep, between the rings of a bell.
-template <class Condition>
-bool sleep_until(Condition condition, CopyBell& bell, std::chrono::nanoseconds timeout) {
+/// The same asleep, between the rings of a bell. `now_and_then` is called where nobody rang.
+template <class Condition, class Wake>
+bool sleep_until(Condition condition, CopyBell& bell, std::chrono::nanoseconds timeout,
+                 Wake now_and_then) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const std::uint64_t heard = bell.rings();  // before the look: a ring behind it ends the sleep
     if (condition()) return true;
     if (std::chrono::steady_clock::now() - begin >= timeout) return false;
     bell.wait(heard);
+    if (bell.rings() == heard) now_and_then();
   }
-}
-
-void CL_CALLBACK ring_bell(cl_event, cl_int, void* bell) {
-  const std::unique_ptr<std::shared_ptr<CopyBell>> share(
-      static_cast<std::shared_ptr<CopyBell>*>(bell));
-  (*share)->ring();
 }
 
 /// Two ranges of the same length are two rows of a rectangle.
@@ -95,51 +92,35 @@ bool ended_within(cl_event event, std::chrono::nanoseconds timeout) {
   return ask_until([event] { return event_status(event) <= CL_COMPLETE; }, timeout);
 }
 
-CopyQueue::~CopyQueue() {
-  // The whole queue: copies of a start that failed have no ticket.
-  const Drain drain(queue_.get());
-}
-
 Result<std::uint64_t> CopyQueue::start(cl_mem device, std::span<const rk_copy> copies) {
-  const std::lock_guard lock(mutex_);
-  RK_TRY_VOID(reap_locked());
-  cl_event last = nullptr;
-  for (const rk_copy& copy : copies)
-    RK_TRY_VOID(enqueue(queue_.get(), device, copy, &copy == &copies.back() ? &last : nullptr));
-  running_.emplace_back(++tickets_, Event(last));
-  if (bell_) call_back(last);
-  RK_TRY_VOID(flush(queue_.get()));
-  return tickets_;
-}
-
-void CopyQueue::call_back(cl_event event) {
-  auto share = std::make_unique<std::shared_ptr<CopyBell>>(bell_);
-  // Refused, or never called: who sleeps looks now and then.
-  if (cl().clSetEventCallback(event, CL_COMPLETE, ring_bell, share.get()) == CL_SUCCESS)
-    static_cast<void>(share.release());  // the callback's
+  RK_TRY_VOID(ledger_->failure());
+  auto give = [this, device, all = std::vector(copies.begin(), copies.end())] {
+    cl_event last = nullptr;
+    for (const rk_copy& copy : all) {
+      const Result<void> given =
+          enqueue(queue_.get(), device, copy, &copy == &all.back() ? &last : nullptr);
+      if (!given) return Result<Event>(given.error());
+    }
+    return Result<Event>(Event(last));
+  };
+  return queue_.post(ledger_, std::move(give));
 }
 
 Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds timeout) {
-  Result<void> result;
-  const auto has_ended = [&] {
-    const std::lock_guard lock(mutex_);
-    result = reap_locked();
-    return !result || running_.empty() || running_.front().first > ticket;
-  };
-  if (bell_ ? sleep_until(has_ended, *bell_, timeout) : ask_until(has_ended, timeout))
-    return result;
-  return error_of(Errc::execution_timeout, "copies have not ended in time");
-}
-
-Result<void> CopyQueue::reap_locked() {
-  while (failure_ == CL_SUCCESS && !running_.empty()) {
-    const cl_int status = event_status(running_.front().second.get());
-    if (status > CL_COMPLETE) break;
-    if (status < 0) failure_ = status;
-    running_.pop_front();
+  const auto is_over = [&] { return ledger_->has_failed() || ledger_->has_ended(ticket); };
+  bool in_time = false;
+  if (is_over()) {
+    in_time = true;
+  } else if (bell_) {
+    // Of a driver that never calls back the thread asks.
+    in_time = sleep_until(is_over, *bell_, timeout, [this] { queue_.thread().ask(); });
+  } else {
+    const DriverThread::Watch watch(queue_.thread());
+    in_time = ask_until(is_over, timeout);
   }
-  if (failure_ == CL_SUCCESS) return {};
-  return Error(Errc::device_error, "a copy ended with " + status_text(failure_));
+  if (in_time) return ledger_->failure();
+  queue_.thread().ask();
+  return late_error("copies have not ended in time", queue_.thread().stuck_text());
 }
 
 }  // namespace ringkernel::opencl

@@ -1,22 +1,21 @@
 /// Copies between a device and its twin memory, one behind the other, by tickets.
 ///
-/// Threading: any thread. `wait` never waits inside the driver, so it ends in time whatever the
-/// device does. It asks again and again, or sleeps until the driver calls back.
-/// Ownership: refers to the buffer. The destructor waits for the last copy. Of what a callback
-/// touches each has a share, because it may come behind that.
+/// Threading: any thread. Neither `start` nor `wait` is ever inside the driver, so they end in time
+/// whatever it does. Who waits looks at the ledger again and again, or sleeps until the driver
+/// calls back.
+/// Ownership: refers to the buffer. The destructor waits for the last copy.
 /// Errors: Errc::device_error, of the first copy that failed, from then on.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/copy_bell.hpp"
+#include "backend/opencl/driver_queue.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {
@@ -32,19 +31,16 @@ bool ended_within(cl_event event, std::chrono::nanoseconds timeout);
 class CopyQueue {
  public:
   /// `calls_back`: a thread that waits sleeps. For drivers whose own threads copy, and need the
-  /// processor on which that thread would ask.
+  /// processor on which that thread would look.
   CopyQueue(Queue queue, bool calls_back)
-      : queue_(std::move(queue)), bell_(calls_back ? std::make_shared<CopyBell>() : nullptr) {}
+      : bell_(calls_back ? std::make_shared<CopyBell>() : nullptr),
+        queue_(std::move(queue), calls_back, bell_) {}
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
-  ~CopyQueue();
 
   [[nodiscard]] cl_command_queue queue() const noexcept { return queue_.get(); }
-
-  /// Held around every command given to a queue of a device with `sliced`: such a driver may run
-  /// what it is given inside the call, and then not bear two threads that give it something
-  /// (Oclgrind ends the process).
-  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  /// Where slices go that alternate with copies.
+  [[nodiscard]] DriverQueue& commands() noexcept { return queue_; }
 
   /// Starts copies between `device` and the host. Returns the ticket of the last one.
   Result<std::uint64_t> start(cl_mem device, std::span<const rk_copy> copies);
@@ -52,17 +48,9 @@ class CopyQueue {
   Result<void> wait(std::uint64_t ticket, std::chrono::nanoseconds timeout);
 
  private:
-  /// Forgets copies that have ended and keeps the first failure.
-  Result<void> reap_locked();
-  /// Has the bell rung when `event` ends.
-  void call_back(cl_event event);
-
-  Queue queue_;
   const std::shared_ptr<CopyBell> bell_;  // null: nobody sleeps
-  std::mutex mutex_;                      // guards the order of the queue, and what follows
-  std::deque<std::pair<std::uint64_t, Event>> running_;  // the last copy of each start
-  std::uint64_t tickets_ = 0;
-  cl_int failure_ = CL_SUCCESS;
+  const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a copy");
+  DriverQueue queue_;
 };
 
 }  // namespace ringkernel::opencl

@@ -41,6 +41,11 @@ class Device {
   [[nodiscard]] bool runs_immediate_slices() const {
     return choice_.transfer == RK_TRANSFER_ZERO_COPY && has_immediate_queues(found_.id);
   }
+  /// Whether the driver is to tell what has ended: its own threads work on processors that whoever
+  /// asks would keep busy. What callbacks cost elsewhere is unknown.
+  [[nodiscard]] bool calls_back() const noexcept {
+    return found_.description.kind == RK_DEVICE_KIND_CPU;
+  }
   [[nodiscard]] std::byte* host_arena() const noexcept { return host_data(arena_); }
   /// Unless zero_copy.
   [[nodiscard]] CopyQueue& copies() noexcept { return *copies_; }
