@@ -4,6 +4,7 @@
 //   lasting        calls until the device takes no more slices, then the way back
 //   stalling       a life with short deadlines while a call of the driver hangs or takes seconds,
 //   as RK_STALL says
+//   warm           the same life without haste, which leaves caches full
 // Prints what happened.
 #include <unistd.h>
 
@@ -26,7 +27,6 @@ using namespace std::chrono_literals;
 constexpr auto patience = 20s;
 constexpr auto call_timeout = 500ms;
 constexpr auto end_timeout = 500ms;
-constexpr auto driver_timeout = 1500ms;
 constexpr int rounds = 12;
 constexpr auto close_timeout = 4 * end_timeout;
 
@@ -89,6 +89,7 @@ class Steps {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begin);
     const bool is_late = took > deadline + margin;
+    if (result && !is_late) return result;  // nothing to tell
     std::printf("%s: %lld ms of %lld%s: %s\n", what, static_cast<long long>(took.count()),
                 static_cast<long long>(deadline.count()), is_late ? ", LATE" : "",
                 result ? "ok" : result.error().text().c_str());
@@ -102,8 +103,8 @@ class Steps {
 };
 
 /// Two kernels of one program, one of another: messages, figures, ends; and all of it once more.
-void live_a_life(Steps& steps) {
-  auto opened = steps.take("open", driver_timeout, [] {
+void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
+  auto opened = steps.take("open", driver_timeout, [&] {
     return RingKernelRuntime::builder()
         .backend("opencl")
         .options({.park_after = 1us,
@@ -147,10 +148,13 @@ void live_a_life(Steps& steps) {
 }
 
 int stalling() {
+  constexpr unsigned patience_s = 45;
+  alarm(patience_s);  // a hang is told by whoever started this, and at once
   Steps steps;
-  live_a_life(steps);
+  constexpr auto driver_timeout = 1500ms;
+  live_a_life(steps, driver_timeout);
   std::printf("again\n");
-  live_a_life(steps);
+  live_a_life(steps, driver_timeout);
   std::printf("over\n");
   std::fflush(stdout);
   std::_Exit(0);  // a driver's own end may wait for its threads
@@ -162,6 +166,11 @@ int main(int argument_count, char** arguments) {
   plan_faults("none:0");
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
   if (command == "stalling") return stalling();
+  if (command == "warm") {
+    Steps steps;
+    live_a_life(steps, 60s);
+    return 0;
+  }
   auto runtime =
       RingKernelRuntime::builder().backend("opencl").options({.park_after = 1us}).build().value();
   if (command == "passing" && argument_count == 3) return passing(runtime, arguments[2]);
