@@ -1,5 +1,6 @@
 #include "backend/opencl/driver_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "foundation/memory_error.hpp"
@@ -15,8 +16,10 @@ struct Told {
   std::shared_ptr<CopyBell> bell;
 };
 
-void CL_CALLBACK note_end(cl_event, cl_int status, void* data) {
+void CL_CALLBACK note_end(cl_event event, cl_int status, void* data) {
   const std::unique_ptr<Told> told(static_cast<Told*>(data));
+  // PoCL says CL_COMPLETE of commands that failed, too.
+  if (status >= CL_COMPLETE) status = std::min(event_status(event), cl_int{CL_COMPLETE});
   told->owner->note_end(told->ticket, status);
   if (told->bell) told->bell->ring();
 }
