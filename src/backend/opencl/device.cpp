@@ -84,7 +84,9 @@ Device::Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQu
       arena_(std::move(arena)),
       options_(std::move(options)),
       cache_(std::move(cache)),
-      choice_(std::move(choice)) {}
+      choice_(std::move(choice)),
+      runs_immediate_slices_(choice_.transfer == RK_TRANSFER_ZERO_COPY &&
+                             has_immediate_queues(found.id)) {}
 
 rk_device_state Device::state() const {
   rk_device_state out{};
