@@ -95,8 +95,8 @@ Result<std::uint32_t> Program::idle_polls_max(const ProgramOptions& options) {
   if (memory_.transfer() == RK_TRANSFER_SLICED) return 1;
   if (options.slices_have_clock) return std::numeric_limits<std::uint32_t>::max();
   if (memory_.is_shared()) {
-    RK_TRY(poll_ns, measure_poll_ns(std::min(bounded_ns(options.driver_timeout),
-                                             measure_timeout_ns_max)));
+    RK_TRY(poll_ns,
+           measure_poll_ns(std::min(bounded_ns(options.driver_timeout), measure_timeout_ns_max)));
     return polls_for(options.park_after, poll_ns);
   }
   const double poll_ns =

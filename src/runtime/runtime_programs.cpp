@@ -24,8 +24,8 @@ Result<Program*> RuntimeState::program(const std::string& name) {
     const auto found = programs_.find(name);
     return found == programs_.end() || found->second != nullptr;
   };
-  if (!program_built_.wait_for(
-          lock, std::chrono::nanoseconds(bounded_ns(options_.driver_timeout)), is_built))
+  if (!program_built_.wait_for(lock, std::chrono::nanoseconds(bounded_ns(options_.driver_timeout)),
+                               is_built))
     return Error(Errc::execution_timeout, "another build of program '" + name + "' has not ended");
   if (!memory_) return Error(Errc::runtime_closed, "program '" + name + "'");
   const auto found = programs_.find(name);
@@ -127,7 +127,8 @@ Result<void> RuntimeState::end_program(std::string_view name) {
     RK_TRY(known, current(std::string(name)));
     return {};
   }
-  if (!found->second) return Error(Errc::busy, "program '" + std::string(name) + "' is being built");
+  if (!found->second)
+    return Error(Errc::busy, "program '" + std::string(name) + "' is being built");
   bridge::Executor& executor = found->second->executor();
   // Another error is that of a slice which has ended: only one that has not may touch the arena.
   Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));

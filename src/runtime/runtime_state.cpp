@@ -218,7 +218,8 @@ void RuntimeState::end_launching() noexcept {
 }
 
 bool RuntimeState::wait_for_launches(std::unique_lock<std::mutex>& lock) {
-  return launched_.wait_for(lock, std::chrono::nanoseconds(bounded_ns(options_.termination_timeout)),
+  return launched_.wait_for(lock,
+                            std::chrono::nanoseconds(bounded_ns(options_.termination_timeout)),
                             [this] { return launching_ == 0; });
 }
 
@@ -432,8 +433,9 @@ Result<void> RuntimeState::shutdown() noexcept {
   const std::uint64_t deadline_ns = this->deadline_ns(options_.termination_timeout);
   bool returned = !is_left_;
   if (is_left_)
-    result = error_of(Errc::execution_timeout, "a launch, or another build of a program, has not "
-                                               "ended; the device is left to it");
+    result = error_of(Errc::execution_timeout,
+                      "a launch, or another build of a program, has not "
+                      "ended; the device is left to it");
   for (const auto& entry : programs_) {
     if (!entry.second) continue;
     const std::uint64_t now_ns = clock_.now_ns();  // together they take no longer than one

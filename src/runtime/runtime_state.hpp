@@ -197,7 +197,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   mutable std::mutex programs_mutex_;
   // Null: being built. Whoever wants it waits.
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
-  std::condition_variable program_built_;  // or not
+  std::condition_variable program_built_;              // or not
   std::map<std::string, Current, std::less<>> added_;  // users' own; likewise
   RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
   RuntimeMetrics metrics_before_;  // what was counted before a reset; likewise
@@ -212,7 +212,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::condition_variable launched_;
   // Launches, swaps and programs being added; shutdown and restart wait for them.
   std::size_t launching_ = 0;
-  bool restarting_ = false;    // no launches meanwhile
+  bool restarting_ = false;  // no launches meanwhile
   bool swapping_ = false;
   bool closed_ = false;
   bool is_left_ = false;  // closed while some of these were under way: the device is left to them

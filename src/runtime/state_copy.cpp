@@ -78,8 +78,7 @@ std::optional<Result<KernelState::StateCopy>> KernelState::try_copy_state(
     if (!executor.obeys(kernel_, *pause)) return std::nullopt;
   }
   StateCopy copy{definition_, behaviour_, std::vector<std::byte>(rings_.state_bytes)};
-  Result<void> read =
-      runtime_->memory().to_host(rings_.state_offset, copy.bytes.size(), patience);
+  Result<void> read = runtime_->memory().to_host(rings_.state_offset, copy.bytes.size(), patience);
   if (!read) return std::move(read).error();
   std::memcpy(copy.bytes.data(), runtime_->arena().data() + rings_.state_offset, copy.bytes.size());
   return copy;

@@ -1,7 +1,7 @@
-// A driver whose n-th call of some name hangs for ever, or takes seconds: whoever has a deadline ends
-// by it, and everything can be closed. Each round is a child process, a service with short deadlines
-// (stumbling_service.cpp), which lives twice. By default n grows in steps; with RK_STALLS=all every
-// n is tried. Prints what came of each.
+// A driver whose n-th call of some name hangs for ever, or takes seconds: whoever has a deadline
+// ends by it, and everything can be closed. Each round is a child process, a service with short
+// deadlines (stumbling_service.cpp), which lives twice. By default n grows in steps; with
+// RK_STALLS=all every n is tried. Prints what came of each.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -18,9 +18,9 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr const char* calls_any[] = {"launch", "argument", "flush",    "finish",  "ask",
-                                     "wait",   "build",    "callback", "context", "queue",
-                                     "program", "kernel",  "buffer",   "release", "write"};
+constexpr const char* calls_any[] = {"launch",  "argument", "flush",    "finish",  "ask",
+                                     "wait",    "build",    "callback", "context", "queue",
+                                     "program", "kernel",   "buffer",   "release", "write"};
 constexpr const char* calls_shared[] = {"memory"};
 constexpr const char* calls_copying[] = {"read", "map", "unmap"};
 
@@ -115,24 +115,23 @@ void print(const std::vector<Round>& rounds) {
   std::printf("\n");
 }
 
-class OpenClStalls
-    : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+class OpenClStalls : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(OpenClStalls, EveryCallAndEveryCloseEndsByItsDeadline) {
   const auto [transfer, fault] = GetParam();
   // What is built and tested is there, so that only the stall keeps anybody waiting.
-  const auto first = testing::run_child(
-      {RK_STUMBLING_SERVICE, "warm"},
-      {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RINGKERNEL_TRANSFER", transfer}});
+  const auto first =
+      testing::run_child({RK_STUMBLING_SERVICE, "warm"},
+                         {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RINGKERNEL_TRANSFER", transfer}});
   ASSERT_EQ(first.exit_code, 0) << first.output;
   std::vector<Round> rounds = rounds_of(transfer, fault);
   run_all(rounds);
   print(rounds);
   std::size_t reached = 0;
   for (const Round& round : rounds) {
-    EXPECT_TRUE(round.is_in_time()) << round.fault << ":" << round.call << ":" << round.number
-                                    << "\n"
-                                    << round.child.output;
+    EXPECT_TRUE(round.is_in_time())
+        << round.fault << ":" << round.call << ":" << round.number << "\n"
+        << round.child.output;
     reached += round.is_reached() ? 1 : 0;
   }
   EXPECT_GT(reached, rounds.size() / 3);

@@ -241,11 +241,10 @@ void executor_destroy(rk_executor* executor) {
 
 int32_t executor_prepare(rk_executor* executor, const rk_program_source* program) {
   return guarded([&] {
-    return wait_for_driver(
-        "building a program", handle(executor).of.patience->driver,
-        [kept = handle(executor), program = KeptProgram(*program)] {
-          return kept.executor->prepare(program.source());
-        });
+    return wait_for_driver("building a program", handle(executor).of.patience->driver,
+                           [kept = handle(executor), program = KeptProgram(*program)] {
+                             return kept.executor->prepare(program.source());
+                           });
   });
 }
 

@@ -49,16 +49,13 @@ void Ledger::note_end(std::uint64_t ticket, cl_int status) noexcept {
   // The driver's callback and the thread may tell of one command, in either order.
   std::uint64_t ended = ended_.load(std::memory_order_relaxed);
   // release: failures and what the commands wrote; pairs with the acquire in has_ended
-  while (ended < ticket &&
-         !ended_.compare_exchange_weak(ended, ticket, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
+  while (ended < ticket && !ended_.compare_exchange_weak(ended, ticket, std::memory_order_release,
+                                                         std::memory_order_relaxed)) {
   }
 }
 
 DriverQueue::DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell)
-    : queue_(std::move(queue)),
-      calls_back_(calls_back),
-      bell_(std::move(bell)) {
+    : queue_(std::move(queue)), calls_back_(calls_back), bell_(std::move(bell)) {
   thread_.emplace([this] { return reap(true); });
 }
 

@@ -8,7 +8,8 @@
 /// the thread does then. No wake-up is lost: what the thread sleeps for changes with the mutex
 /// held, and it looks at all of it, with the mutex, before it sleeps.
 /// Ownership: jobs refer to what outlives this. The destructor has the thread do what was posted
-/// and waits for it, for ever if the driver does: whoever has a deadline leaves it to `wait_for_driver`.
+/// and waits for it, for ever if the driver does: whoever has a deadline leaves it to
+/// `wait_for_driver`.
 #pragma once
 
 #include <condition_variable>

@@ -164,7 +164,8 @@ Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
   const bool have_left = wait_until([this] { return have_old_left(); }, timeout, [this] { ask(); });
   device_.residency().ask_again(*this);
   if (have_left) return {};
-  return late_error("a slice of the program that was replaced has not left", worker_ ? std::string() : slices().thread().stuck_text());
+  return late_error("a slice of the program that was replaced has not left",
+                    worker_ ? std::string() : slices().thread().stuck_text());
 }
 
 bool Executor::have_old_left() {

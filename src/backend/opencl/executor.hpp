@@ -85,7 +85,7 @@ class Executor final : private Residency::Member {
   Buffer workspaces_;
   std::mutex mutex_;  // guards what follows, and the order of slices; never held in the driver
   std::shared_ptr<const Kernel> prepared_;
-  uint64_t prepares_ = 0;                 // begun; one that nobody waits for any more brings nothing
+  uint64_t prepares_ = 0;  // begun; one that nobody waits for any more brings nothing
   std::shared_ptr<const Kernel> kernel_;  // its arguments are of the thread that gives slices
   struct Running {
     uint64_t ticket;

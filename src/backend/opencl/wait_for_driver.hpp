@@ -1,5 +1,5 @@
-/// For whoever needs an answer of the driver and has a deadline: the work is done on a thread of its
-/// own, which may stay inside the driver for ever.
+/// For whoever needs an answer of the driver and has a deadline: the work is done on a thread of
+/// its own, which may stay inside the driver for ever.
 ///
 /// Threading: any thread.
 /// Ownership: the work owns, or shares, all that it touches. Where nobody waits for it any more,

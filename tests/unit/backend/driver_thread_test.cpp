@@ -146,14 +146,12 @@ TEST(DriverThread, NobodyWaitsForAJobThatHangsAndItsCallIsTold) {
 }
 
 TEST(WaitForDriver, GivesWhatTheWorkGivesAndItsErrors) {
-  const auto value = wait_for_driver("work", 60s, []() -> Result<std::unique_ptr<int>> {
-    return std::make_unique<int>(7);
-  });
+  const auto value = wait_for_driver(
+      "work", 60s, []() -> Result<std::unique_ptr<int>> { return std::make_unique<int>(7); });
   ASSERT_TRUE(value.has_value());
   EXPECT_EQ(**value, 7);
-  const auto error = wait_for_driver("work", 60s, []() -> Result<void> {
-    return Error(Errc::build_failed, "why");
-  });
+  const auto error = wait_for_driver(
+      "work", 60s, []() -> Result<void> { return Error(Errc::build_failed, "why"); });
   EXPECT_EQ(error.error(), Errc::build_failed);
   EXPECT_EQ(error.error().detail, "why");
   const auto thrown =
