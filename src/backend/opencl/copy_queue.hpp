@@ -32,9 +32,11 @@ class CopyQueue {
  public:
   /// `calls_back`: a thread that waits sleeps. For drivers whose own threads copy, and need the
   /// processor on which that thread would look.
-  CopyQueue(Queue queue, bool calls_back)
+  /// `linger`: of the thread that gives the copies to the driver.
+  CopyQueue(Queue queue, bool calls_back,
+            std::chrono::nanoseconds linger = std::chrono::nanoseconds(0))
       : bell_(calls_back ? std::make_shared<CopyBell>() : nullptr),
-        queue_(std::move(queue), calls_back, bell_) {}
+        queue_(std::move(queue), calls_back, bell_, linger) {}
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
 

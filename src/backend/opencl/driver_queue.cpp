@@ -54,9 +54,10 @@ void Ledger::note_end(std::uint64_t ticket, cl_int status) noexcept {
   }
 }
 
-DriverQueue::DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell)
+DriverQueue::DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell,
+                         std::chrono::nanoseconds linger)
     : queue_(std::move(queue)), calls_back_(calls_back), bell_(std::move(bell)) {
-  thread_.emplace([this] { return reap(true); });
+  thread_.emplace([this] { return reap(true); }, linger);
 }
 
 DriverQueue::~DriverQueue() {

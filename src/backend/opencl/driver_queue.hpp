@@ -70,8 +70,9 @@ class Ledger {
 class DriverQueue {
  public:
   /// `calls_back`: the driver tells what has ended, and rings `bell`, if there is one. Else the
-  /// thread has to be asked.
-  DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell);
+  /// thread has to be asked. `linger`: of the thread.
+  DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell,
+              std::chrono::nanoseconds linger);
   DriverQueue(const DriverQueue&) = delete;
   DriverQueue& operator=(const DriverQueue&) = delete;
   /// Waits for all commands, however long it takes.

@@ -18,7 +18,8 @@ constexpr auto leisure = 50us;
 
 }  // namespace
 
-DriverThread::DriverThread(std::function<bool()> look) : look_(std::move(look)) {
+DriverThread::DriverThread(std::function<bool()> look, std::chrono::nanoseconds linger)
+    : look_(std::move(look)), linger_(linger) {
   jobs_.reserve(jobs_usual);
   doing_.reserve(jobs_usual);
   try {
@@ -32,6 +33,7 @@ DriverThread::~DriverThread() {
   {
     const std::lock_guard lock(mutex_);
     is_closing_ = true;
+    is_called_.store(true, std::memory_order_relaxed);  // as in post
   }
   changed_.notify_all();
   thread_.join();
@@ -41,6 +43,7 @@ void DriverThread::post(Job job) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
+    is_called_.store(true, std::memory_order_relaxed);  // a hint; it looks with the mutex
   }
   changed_.notify_all();
 }
@@ -73,9 +76,18 @@ void DriverThread::run() {
   std::uint64_t watches_seen = 0;
   auto watched_since = std::chrono::steady_clock::now();
   bool has_more = false;  // to look for
+  bool lingers = false;
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto is_called = [this] { return !jobs_.empty() || is_asked_ || is_closing_; };
+    if (lingers && !is_called()) {  // what comes with the last jobs is not to wake it anew
+      lock.unlock();
+      const auto begin = std::chrono::steady_clock::now();
+      while (!is_called_.load(std::memory_order_relaxed) &&
+             std::chrono::steady_clock::now() - begin < linger_)
+        std::this_thread::yield();
+      lock.lock();
+    }
     if (watches_ == 0 || !has_more)
       changed_.wait(lock, is_called);
     else if (std::chrono::steady_clock::now() - watched_since >= closely)
@@ -84,6 +96,9 @@ void DriverThread::run() {
     if (!jobs_.empty() || std::exchange(watches_seen, watches_ever_) != watches_ever_)
       watched_since = std::chrono::steady_clock::now();
     jobs_.swap(doing_);
+    // relaxed: a hint, and changed with the mutex
+    is_called_.store(false, std::memory_order_relaxed);
+    lingers = !doing_.empty() && linger_.count() != 0;
     const bool watches = watches_ != 0;
     const bool looks = std::exchange(is_asked_, false) || watches;
     lock.unlock();

@@ -12,6 +12,8 @@
 /// `wait_for_driver`.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -30,8 +32,9 @@ class DriverThread {
   using Job = std::function<void()>;
 
   /// `look` asks the driver what has ended. False: there is nothing to ask for. Neither it nor a
-  /// job throws.
-  explicit DriverThread(std::function<bool()> look);
+  /// job throws. `linger`: how long it stays awake behind jobs, where waking it costs more.
+  explicit DriverThread(std::function<bool()> look,
+                        std::chrono::nanoseconds linger = std::chrono::nanoseconds(0));
   DriverThread(const DriverThread&) = delete;
   DriverThread& operator=(const DriverThread&) = delete;
   ~DriverThread();
@@ -62,8 +65,10 @@ class DriverThread {
   void run();
 
   const std::function<bool()> look_;
+  const std::chrono::nanoseconds linger_;
   const std::shared_ptr<DriverCall> call_ = std::make_shared<DriverCall>();
-  std::mutex mutex_;  // guards what follows
+  std::atomic<bool> is_called_{false};  // by a job or the end, for the thread that lingers
+  std::mutex mutex_;                    // guards what follows
   std::condition_variable changed_;
   std::vector<Job> jobs_;
   std::uint32_t watches_ = 0;

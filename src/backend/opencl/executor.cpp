@@ -64,7 +64,8 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_prog
   if (device.runs_immediate_slices() || device.transfer() == RK_TRANSFER_SLICED)
     executor->queue_ = std::move(queue);
   else
-    executor->own_.emplace(std::move(queue), device.calls_back(), nullptr);
+    executor->own_.emplace(std::move(queue), device.calls_back(), nullptr,
+                           std::chrono::nanoseconds(0));
   if (device.runs_immediate_slices())
     executor->worker_.emplace(
         *reinterpret_cast<rk_executor_host_line*>(device.host_arena() + executor_offset),
