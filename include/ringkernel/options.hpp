@@ -114,6 +114,9 @@ struct RuntimeOptions {
   /// queue_full, with what takes the room; mostly answers that nobody receives. Zero: for ever.
   std::chrono::nanoseconds send_timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);
+  /// How long whoever has no other timeout waits for a driver: to open a device, to build a
+  /// program. Then E6007, with the driver's call that has not come back.
+  std::chrono::nanoseconds driver_timeout = std::chrono::minutes(5);
   /// What `get_or_compile` remembers at most: functions, and bytes of the arena that they occupy.
   std::uint32_t functions_cached_max = 64;
   std::uint64_t function_cache_bytes_max = 32ull * 1024 * 1024;

@@ -126,7 +126,8 @@ Result<void> KernelState::add_region(std::uint64_t bytes,
   RK_TRY(region, runtime_->arena().take(bytes));
   region_ = std::move(region);
   fill(runtime_->arena().data() + region_.offset(), region_.offset());
-  return runtime_->memory().to_device(region_.offset(), bytes);
+  return runtime_->memory().to_device(region_.offset(), bytes,
+                                      runtime_->options().termination_timeout);
 }
 
 KernelStatus KernelState::status() const {

@@ -17,6 +17,7 @@
 #include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
+#include "foundation/timeout.hpp"
 #include "http/address.hpp"
 #include "runtime/function_state.hpp"
 #include "runtime/kernel_state.hpp"
@@ -83,7 +84,9 @@ Result<void> check(const RuntimeOptions& options) {
                                            std::to_string(work_groups_max));
   const bool negative = options.park_after.count() < 0 || options.spin_for.count() < 0 ||
                         options.slice_for.count() < 0 || options.call_timeout.count() < 0 ||
-                        options.send_timeout.count() < 0 || options.termination_timeout.count() < 0;
+                        options.send_timeout.count() < 0 ||
+                        options.termination_timeout.count() < 0 ||
+                        options.driver_timeout.count() < 0;
   if (negative) return Error(Errc::invalid_argument, "a duration is negative");
   if (options.telemetry_period < std::chrono::milliseconds(1) ||
       options.telemetry_period > std::chrono::hours(1))
@@ -238,6 +241,8 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
   rk_device_options device_options{};
   device_options.executors_max = programs_max;
   device_options.arena_bytes = options.arena_bytes;
+  device_options.driver_timeout_ns = bounded_ns(options.driver_timeout);
+  device_options.end_timeout_ns = bounded_ns(options.termination_timeout);
   RK_TRY(transfer, wanted_transfer(options.transfer));
   device_options.transfer = transfer;
   // An index names one device; without one the first that opens is taken.

@@ -10,6 +10,7 @@
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "foundation/align.hpp"
+#include "foundation/memory_error.hpp"
 #include "kernels/copier.h"
 
 namespace ringkernel::opencl {
@@ -121,36 +122,41 @@ ResidentCopier::ResidentCopier(const FoundDevice& found, Queue queue, Kernel ker
 ResidentCopier::~ResidentCopier() {
   if (mapped_ == nullptr) return;
   ask_to_leave(run_.load());
-  { const Drain drain(queue_.get()); }
-  found_.residency.withdraw(*this);  // which may write to the mailbox until then
-  const Drain drain(queue_.get());
+  const Drain drain(queue_.get());  // in order: behind the kernel
   (void)cl().clEnqueueUnmapMemObject(queue_.get(), mailbox_.get(), mapped_, 0, nullptr, nullptr);
 }
 
-void ResidentCopier::ensure_runs() {
-  if (is_there() && !has_left()) return;
-  const std::unique_lock alone(launch_mutex_, std::try_to_lock);
-  if (!alone.owns_lock() || !has_left()) return;  // on its way out: the queue meanwhile
-  // seq_cst: a hold that finds it unset finds the kernel, or nothing was counted yet
-  launching_.store(true);
-  if (found_.residency.try_launch(*this, run_.load() + 1, 1, SIZE_MAX)) launch();
-  launching_.store(false);
+void ResidentCopier::withdraw() {
+  ask_to_leave(run_.load());
+  found_.residency.withdraw(*this);
 }
 
-void ResidentCopier::launch() {
-  const std::lock_guard lock(mutex_);
+void ResidentCopier::ensure_runs() {
+  if (!has_left()) return;  // it is there, or on its way out: the queue meanwhile
+  // seq_cst: a hold that finds it unset finds the kernel, or nothing was counted yet
+  if (launching_.exchange(true)) return;
+  const bool launches = has_left() &&
+                        found_.residency.try_launch(*this, run_.load() + 1, 1, SIZE_MAX) &&
+                        with_memory([this] { thread_->post([this] { launch(); }); });
+  if (!launches) launching_.store(false);
+}
+
+void ResidentCopier::launch() noexcept {
+  const std::lock_guard alone(launch_mutex_);
   const std::uint32_t run = run_.load() + 1;
   const std::size_t lanes = RK_COPIER_LANES;
   cl_event event = nullptr;
   // Where it fails, copies go into the queue, which has an error of its own then.
-  if (cl().clSetKernelArg(kernel_.get(), 2, sizeof run, &run) != CL_SUCCESS ||
+  if (cl().clSetKernelArg(kernel_.get(), 2, sizeof run, &run) == CL_SUCCESS &&
       cl().clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &lanes, &lanes, 0,
-                                  nullptr, &event) != CL_SUCCESS)
-    return;
-  running_ = Event(event);
-  run_.store(run);
-  leaving_.store(false);
-  (void)cl().clFlush(queue_.get());
+                                  nullptr, &event) == CL_SUCCESS) {
+    running_ = Event(event);
+    has_ended_.store(false);
+    run_.store(run);
+    leaving_.store(false);
+    (void)cl().clFlush(queue_.get());
+  }
+  launching_.store(false);
 }
 
 std::unique_lock<std::mutex> ResidentCopier::make_way() {
@@ -197,8 +203,9 @@ ResidentCopier::Outcome ResidentCopier::look() {
                .load(std::memory_order_acquire) == posted_;
   };
   if (!is_done()) {
+    if (++looks_ % looks_max == 0) ask_whether_ended();
     const bool left = has_left();
-    if (!left && (++looks_ % looks_max != 0 || !has_ended())) return Outcome::under_way;
+    if (!left && !has_ended_.load()) return Outcome::under_way;
     if (!is_done()) {                                  // behind its last word
       if (!left && !has_left()) leaving_.store(true);  // it has failed: never again
       return Outcome::not_served;
@@ -222,20 +229,22 @@ bool ResidentCopier::has_left() const noexcept {
                              .load(std::memory_order_acquire) == run;
 }
 
-/// As the driver says: also of a kernel that has failed.
-bool ResidentCopier::has_ended() const {
-  const std::lock_guard lock(mutex_);
-  return has_ended_locked();
-}
-
-bool ResidentCopier::has_ended_locked() const {
-  return !running_ || event_status(running_.get()) <= CL_COMPLETE;
+void ResidentCopier::ask_whether_ended() {
+  if (asking_.exchange(true)) return;
+  const auto look = [this] {
+    if (running_ && event_status(running_.get()) <= CL_COMPLETE) has_ended_.store(true);
+    asking_.store(false);
+  };
+  if (thread_ == nullptr)
+    look();
+  else if (!with_memory([&] { thread_->post(look); }))
+    asking_.store(false);
 }
 
 bool ResidentCopier::try_returned() {
   if (launching_.load()) return false;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  return lock.owns_lock() && has_ended_locked();
+  if (!has_ended_.load()) ask_whether_ended();
+  return has_ended_.load();
 }
 
 bool ResidentCopier::try_ask_to_leave(uint32_t slice) {
