@@ -87,6 +87,7 @@ Result<Program*> RuntimeState::open_program(const Current& current) {
                                        .park_after = options_.park_after,
                                        .spin_for = options_.spin_for,
                                        .slice_for = options_.slice_for,
+                                       .turn_for = options_.turn_for,
                                        .polls_per_ms = opened_.polls_per_ms,
                                        .slices_have_clock = opened_.slices_have_clock != 0,
                                        .trace = trace()};

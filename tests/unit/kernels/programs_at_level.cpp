@@ -9,6 +9,7 @@
 #include "unit/kernels/programs.hpp"
 
 #define RINGKERNEL_RING_KERNEL_CL
+#define RK_RESUMES
 
 namespace {
 #include "rk_message.h"
