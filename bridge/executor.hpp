@@ -69,8 +69,8 @@ class Executor {
   /// slice spins before it gives its core away again and again.
   void set_idle_ns(std::uint64_t max, std::uint64_t spin) noexcept;
 
-  /// How long an op may go on before others have their turn, if its program's ops have steps; 0: for
-  /// ever, 1: one step.
+  /// How long an op may go on before others have their turn, if its program's ops have steps; 0:
+  /// for ever, 1: one step.
   void set_turn_ns(std::uint32_t length) noexcept;
 
   /// Tells the slices to end for good and waits for them. Idempotent.

@@ -106,11 +106,11 @@ RK_INLINE rk_u32 rk_slice_handle_guarded(RK_LOCAL rk_slice* slice, rk_u32 kernel
 #endif
 
 /// Answers one request whose reply space is claimed: prefix, handler, header, counters, publish,
-/// ring. Who has a reply finds it counted: the counters are stored before it is published. 0: its op
-/// is not finished, and the request stays where it is.
+/// ring. Who has a reply finds it counted: the counters are stored before it is published. 0: its
+/// op is not finished, and the request stays where it is.
 RK_INLINE rk_u32 rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* output,
-                         RK_GLOBAL const rk_record_header* request,
-                         RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
+                           RK_GLOBAL const rk_record_header* request,
+                           RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
   const rk_u32 timed = request->flags & RK_RECORD_TIMED;
   rk_u64 taken_ticks = timed != 0 ? rk_ticks() : 0;
   rk_message message;
@@ -346,8 +346,8 @@ RK_INLINE rk_u32 rk_slice_work(RK_LOCAL rk_slice* slice) {
 #if defined(RK_RESUMES)
   if (next == RK_KERNELS_MAX) next = first;
   if (next == RK_KERNELS_MAX) return worked;
-  // Whoever waits on this core for an answer of this pass does not wait for the turn as well. Twice:
-  // a thread that has yielded to this one comes behind it the first time.
+  // Whoever waits on this core for an answer of this pass does not wait for the turn as well.
+  // Twice: a thread that has yielded to this one comes behind it the first time.
   rk_idle_tell_core(slice->device);
   if (slice->records != records) {
     rk_yield();

@@ -11,8 +11,8 @@
 ///
 /// which gets the old state as the payload, and no room for a reply.
 ///
-/// One that defines RK_RESUMES may return RK_AGAIN instead: it is called again for the same message,
-/// later (rk_turn.h).
+/// One that defines RK_RESUMES may return RK_AGAIN instead: it is called again for the same
+/// message, later (rk_turn.h).
 ///
 /// With RK_TEAM all lanes call them together, each with an rk_message of its own; what counts is
 /// what the lane that leads returns and leaves in its own.

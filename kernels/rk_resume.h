@@ -1,5 +1,6 @@
 /// The executor's part of turns (rk_turn.h): how far an op has come is noted in its kernel's device
-/// line, where the next slice finds it. Programs whose handlers run to their end need nothing of it.
+/// line, where the next slice finds it. Programs whose handlers run to their end need nothing of
+/// it.
 #ifndef RINGKERNEL_RK_RESUME_H
 #define RINGKERNEL_RK_RESUME_H
 
@@ -57,8 +58,8 @@ RK_INLINE rk_u32 rk_slice_has_had_turn(RK_LOCAL rk_slice* slice, rk_u32 taken) {
 }
 
 #if defined(RK_RESUMES)
-/// Whether a marked kernel waits for its turn: its op is not finished. One such kernel has a turn in
-/// each pass, the next one in order, so that they all keep the others waiting for one turn.
+/// Whether a marked kernel waits for its turn: its op is not finished. One such kernel has a turn
+/// in each pass, the next one in order, so that they all keep the others waiting for one turn.
 RK_INLINE rk_u32 rk_slice_waits(RK_LOCAL const rk_slice* slice, rk_u32 kernel, rk_u32* next,
                                 rk_u32* first) {
   if (!rk_kernel_is_unfinished(&slice->kernel_devices[kernel])) return 0;

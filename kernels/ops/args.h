@@ -9,8 +9,8 @@
 /// A body is lane-strided: lane `lane` of `lanes` writes its share of the output, no lane writes
 /// what another one writes, and the bits of the result do not depend on `lanes`.
 ///
-/// A body that may take long works in steps (rk_turn.h): it returns RK_AGAIN where its turn is over,
-/// and goes on from there when it is called again. No bit of the result depends on where.
+/// A body that may take long works in steps (rk_turn.h): it returns RK_AGAIN where its turn is
+/// over, and goes on from there when it is called again. No bit of the result depends on where.
 ///
 /// A body keeps at most 1 KiB in private memory, that of what it calls included. Whatever is larger
 /// lies in the workspace.

@@ -276,7 +276,8 @@ RK_INLINE rk_u64 rk_product_steps(const rk_product* product) {
          ((product->depth + RK_HELD_DEPTH - 1) / RK_HELD_DEPTH) * rk_product_strips(product);
 }
 
-/// The strips of a part from `column` on. `is_packed`: its rows of A are. A verdict of rk_turn_next.
+/// The strips of a part from `column` on. `is_packed`: its rows of A are. A verdict of
+/// rk_turn_next.
 RK_INLINE rk_u32 rk_product_run_part(rk_product* product, const rk_product_part* part,
                                      const rk_op_args* args, rk_u64 first, rk_u64 column,
                                      rk_u32 is_packed) {
@@ -324,8 +325,7 @@ RK_NOINLINE rk_u32 rk_product_run(rk_product* product, const rk_op_args* args, r
     part.rows = rk_least(product->rows - part.row, part_rows);
     for (; part.k < product->depth; part.k += RK_HELD_DEPTH) {
       part.depth = rk_least(product->depth - part.k, RK_HELD_DEPTH);
-      verdict =
-          rk_product_run_part(product, &part, args, first, step * RK_TILE_COLUMNS, is_packed);
+      verdict = rk_product_run_part(product, &part, args, first, step * RK_TILE_COLUMNS, is_packed);
       if (verdict != RK_FAULT_NONE) return verdict;
       product->first_step += strips;
       is_packed = 0;

@@ -281,7 +281,12 @@ RK_INLINE rk_u32 rk_narrow_open(const rk_product* product, rk_narrow* narrow) {
 }
 
 /// Multiply-adds of a step, about.
-#define RK_NARROW_STEP ((rk_u64)1 << 18)
+#define RK_NARROW_STEP ((rk_u64)1 << 20)
+
+/// Whether the product is too small to be divided: most are, and are done without a look at steps.
+RK_INLINE rk_u32 rk_narrow_is_one_step(const rk_product* product) {
+  return product->rows * product->depth * 16 <= RK_NARROW_STEP;
+}
 
 /// How the rows of C are divided: those of an image, or all, are a group, which is taken in steps.
 typedef struct rk_narrow_plan {
@@ -293,18 +298,16 @@ typedef struct rk_narrow_plan {
 RK_INLINE rk_narrow_plan rk_narrow_plan_of(const rk_product* product) {
   rk_narrow_plan plan;
   plan.rows = product->rows;
-  if (product->is_windowed) plan.rows = product->window.output_rows * product->window.output_columns;
-  plan.step_rows = plan.rows;
-  plan.steps = 1;
-  if (plan.rows * product->depth * 16 <= RK_NARROW_STEP) return plan;
+  if (product->is_windowed)
+    plan.rows = product->window.output_rows * product->window.output_columns;
   const rk_u64 tiles = RK_NARROW_STEP / (RK_TILE_ROWS * 16) / product->depth;
   plan.step_rows = (tiles != 0 ? tiles : 1) * RK_TILE_ROWS;
   plan.steps = (plan.rows + plan.step_rows - 1) / plan.step_rows;
   return plan;
 }
 
-/// The rows of a group whose first product is that of the row at `a`, from step `step` on. A verdict
-/// of rk_turn_next.
+/// The rows of a group whose first product is that of the row at `a`, from step `step` on. A
+/// verdict of rk_turn_next.
 RK_INLINE rk_u32 rk_narrow_group(const rk_product* product, const rk_narrow* narrow,
                                  const rk_narrow_plan* plan, const rk_op_args* args,
                                  RK_GLOBAL const rk_f32* a, rk_u64 step, RK_GLOBAL rk_f32* c) {
@@ -327,8 +330,33 @@ RK_INLINE rk_u32 rk_narrow_group(const rk_product* product, const rk_narrow* nar
   return RK_FAULT_NONE;
 }
 
-RK_INLINE rk_u32 rk_product_run_narrow(rk_product* product, rk_narrow* narrow,
-                                       const rk_op_args* args) {
+RK_INLINE void rk_product_run_narrow(const rk_product* product, rk_narrow* narrow,
+                                     RK_GLOBAL rk_f32* workspace) {
+  narrow->b = rk_narrow_pack_b(product, workspace);
+  if (!product->is_windowed) {
+    rk_narrow_rows(narrow, product->a, 0, product->rows, product->c);
+    return;
+  }
+  const rk_window* window = &product->window;
+  const rk_u64 outputs = window->output_rows * window->output_columns;
+  RK_GLOBAL const rk_f32* image = product->a;
+  RK_GLOBAL rk_f32* c = product->c;
+  for (rk_u64 row = 0; row < product->rows; row += outputs) {
+    RK_GLOBAL const rk_f32* a = image;
+    if (narrow->padded_rows != 0) {
+      RK_GLOBAL rk_f32* padded = workspace + narrow->b_floats;
+      rk_narrow_pad(window, image, narrow->padded_rows, narrow->run_step, padded);
+      a = padded;
+    }
+    rk_narrow_rows(narrow, a, 0, outputs, c);
+    image += window->image_rows * window->image_columns * window->channels;
+    c += outputs * product->columns;
+  }
+}
+
+/// The same in steps.
+RK_NOINLINE rk_u32 rk_product_step_narrow(rk_product* product, rk_narrow* narrow,
+                                          const rk_op_args* args) {
   RK_GLOBAL rk_f32* workspace = args->workspace;
   const rk_narrow_plan plan = rk_narrow_plan_of(product);
   const rk_window* window = &product->window;
@@ -381,7 +409,17 @@ RK_INLINE rk_u32 rk_product_run_small(rk_product* product, const rk_op_args* arg
   }
   rk_narrow narrow;
   if (RK_IS_GPU || product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
-  if (first % args->lanes == args->lane) *verdict = rk_product_run_narrow(product, &narrow, args);
+  if (first % args->lanes != args->lane) return 1;
+  if (!rk_narrow_is_one_step(product)) {
+    *verdict = rk_product_step_narrow(product, &narrow, args);
+    return 1;
+  }
+  *verdict = rk_turn_next(args->turn, product->first_step);
+  if (*verdict != RK_FAULT_NONE) return 1;
+  rk_turn_set_packed(args->turn, 0);
+  rk_product_run_narrow(product, &narrow, args->workspace);
+  rk_turn_work(args->turn, product->rows * product->depth * 16);
+  ++product->first_step;
   return 1;
 }
 
@@ -390,6 +428,7 @@ RK_INLINE rk_u64 rk_product_small_steps(const rk_product* product) {
   if (product->rows == 1 && !product->is_windowed) return RK_ROW_STEPS(product);
   rk_narrow narrow;
   if (RK_IS_GPU || product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
+  if (rk_narrow_is_one_step(product)) return 1;
   const rk_narrow_plan plan = rk_narrow_plan_of(product);
   return product->rows / plan.rows * plan.steps;
 }

@@ -83,8 +83,8 @@ Result<void> check(const RuntimeOptions& options) {
                                            std::to_string(work_groups_max));
   const bool negative = options.park_after.count() < 0 || options.spin_for.count() < 0 ||
                         options.slice_for.count() < 0 || options.turn_for.count() < 0 ||
-                        options.call_timeout.count() < 0 ||
-                        options.send_timeout.count() < 0 || options.termination_timeout.count() < 0;
+                        options.call_timeout.count() < 0 || options.send_timeout.count() < 0 ||
+                        options.termination_timeout.count() < 0;
   if (negative) return Error(Errc::invalid_argument, "a duration is negative");
   if (options.telemetry_period < std::chrono::milliseconds(1) ||
       options.telemetry_period > std::chrono::hours(1))

@@ -34,9 +34,9 @@ std::vector<Case> cases_of_steps() {
   matmul({5, 6, 30}, {30, 40});
   matmul({1, 300}, {300, 200});
   matmul({4, 1, 50}, {4, 50, 90});
-  matmul({500, 100}, {100, 7});
-  matmul({500, 100}, {100, 16});
-  matmul({3, 400, 90}, {3, 90, 5});
+  matmul({2000, 100}, {100, 7});
+  matmul({2000, 100}, {100, 16});
+  matmul({3, 900, 90}, {3, 90, 5});
   cases.push_back({Op::dot, {draw({200, 150}), draw({150})}, {}});
   cases.push_back({Op::dot, {draw({150}), draw({150, 100})}, {}});
   const auto conv2d = [&](const std::vector<std::int64_t>& images,

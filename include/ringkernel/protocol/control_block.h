@@ -80,8 +80,8 @@ typedef struct rk_executor_host_line {
   rk_u64 idle_spin_ns; /* nanoseconds without work after which such a slice begins to yield */
   rk_u32 handover;     /* the core that a waiting thread gave to the slice there last, as `core`
                           says it, below 16 bits of how often that was */
-  rk_u32 turn_ns;      /* nanoseconds after which an op is left, if others may be waiting; 0 = never;
-                          1 = after each of its steps */
+  rk_u32 turn_ns; /* nanoseconds after which an op is left, if others may be waiting; 0 = never;
+                     1 = after each of its steps */
   rk_u32 eager_kernel; /* whose message the eager slice was started for: when it is answered, ops of
                           other kernels that are not finished are left to the next slice */
   rk_u32 reserved0;    /* zero */
@@ -178,9 +178,9 @@ typedef struct rk_kernel_device_line {
   rk_u32 backpressured;
   rk_u32 last_record_bytes; /* of the input record taken last; the executor's own note */
   /* The executor's own note, too: how far the op of the oldest record has come. */
-  rk_u32 unfinished;      /* 1: it was begun, and goes on with the next visit; the rest is its own */
-  rk_u32 resume_command;  /* of a graph: the one that is due */
-  rk_u64 resume_step;     /* of the op: done so far */
+  rk_u32 unfinished;     /* 1: it was begun, and goes on with the next visit; the rest is its own */
+  rk_u32 resume_command; /* of a graph: the one that is due */
+  rk_u64 resume_step;    /* of the op: done so far */
   rk_u64 resume_deadline; /* by the device's clock, nanoseconds; 0: none */
   rk_u64 resume_taken;    /* `taken_ticks` of its reply */
   rk_u64 reserved[10];    /* zero */
