@@ -9,6 +9,7 @@
 #include "ringkernel/protocol/telemetry_block.h"
 #include "ringkernel/protocol/version.h"
 #include "rk_idle.h"
+#include "rk_turn.h"
 #include "rk_workspace.h"
 
 /// Lines of doorbells whose kernels share a word of `rk_slice.work`.
@@ -46,6 +47,12 @@ typedef struct rk_slice {
   rk_u32 work[RK_KERNELS_MAX / 32u];                  /* bit i: kernel i has to be visited */
   rk_u32 left;    /* not 0: the last pass left such bits behind */
   rk_u32 version; /* of the program, for replies */
+#if defined(RK_RESUMES)
+  rk_turn turn;
+  rk_u32 turns;      /* of this slice, that left an op unfinished */
+  rk_u32 unfinished; /* 1: the last pass left one */
+  rk_u32 last_turn;  /* the kernel that went on with one last */
+#endif
 #if defined(RK_HOSTED)
   rk_handler handler;
   rk_handler migrate;

@@ -82,9 +82,13 @@ struct RuntimeOptions {
   /// it.
   std::chrono::nanoseconds park_after = std::chrono::milliseconds(2);
   Transfer transfer = Transfer::automatic;
-  /// `sliced` only: about how long one run of a kernel may keep the others, and copies, waiting. An
-  /// op that takes longer is not interrupted.
+  /// `sliced` only: about how long one run of a kernel may keep the others, and copies, waiting. It
+  /// ends between two turns of an op (`turn_for`); other ops and handlers are not interrupted.
   std::chrono::nanoseconds slice_for = std::chrono::milliseconds(2);
+  /// About how long a product, a convolution, a graph or another op in steps goes on before the
+  /// other ring kernels of its work-group have their turn (docs/OPS.md). Zero: to its end; a
+  /// nanosecond: one step, which is slow and for tests, as is $RINGKERNEL_TURN_STEPS=1.
+  std::chrono::nanoseconds turn_for = std::chrono::microseconds(200);
   /// How long a waiting thread polls before it sleeps; and an idle executor, on the host's own
   /// cores, before it gives its core to whoever wants it, again and again until it leaves. Few
   /// microseconds where more programs are busy than there are cores.

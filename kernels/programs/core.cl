@@ -3,6 +3,9 @@
 // Its kernels have none, and on a GPU each byte of a message is private memory of a work-item.
 #define RK_STATELESS
 #endif
+#if !defined(RK_RESUMES)
+#define RK_RESUMES
+#endif
 #include "rk_device.h"
 #include "rk_dispatch.h"
 

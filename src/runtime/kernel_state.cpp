@@ -339,7 +339,8 @@ auto KernelState::exchange_with(Prepared& prepared, const SendOptions& options, 
   if (Result<void> replies = check_replies(); !replies) [[unlikely]]
     return noted(std::move(replies).error());
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
-  bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
+  prepared.envelope.timeout_ns = timeout_ns(options, runtime_->options().call_timeout);
+  bridge::Timeout timeout(prepared.envelope.timeout_ns);
   for (;;) {
     Result<MessageId> id =
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,

@@ -60,6 +60,8 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   if (options.slices_have_clock)
     executor_->set_idle_ns(std::max<std::uint64_t>(bounded_ns(options.park_after), 1),
                            bounded_ns(options.spin_for));
+  executor_->set_turn_ns(static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      bounded_ns(options.turn_for), std::numeric_limits<std::uint32_t>::max())));
   executor_->open(polls_short);
   RK_TRY(polls_max, idle_polls_max(options));
   if (memory_.is_shared()) {

@@ -33,6 +33,7 @@ struct ProgramOptions {
   std::chrono::nanoseconds spin_for{0};
   std::chrono::nanoseconds slice_for{0};
   std::chrono::nanoseconds driver_timeout{0};
+  std::chrono::nanoseconds turn_for{0};
   std::uint64_t polls_per_ms = 0;  ///< of the device, idle, as its self-test measured; 0 = unknown
   bool slices_have_clock = false;  ///< and measure `park_after` themselves
   TraceLog* trace = nullptr;       ///< is told of slices; nullptr: nobody is

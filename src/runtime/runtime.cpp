@@ -83,8 +83,8 @@ Result<void> check(const RuntimeOptions& options) {
                                            "; an executor has at most " +
                                            std::to_string(work_groups_max));
   const bool negative = options.park_after.count() < 0 || options.spin_for.count() < 0 ||
-                        options.slice_for.count() < 0 || options.call_timeout.count() < 0 ||
-                        options.send_timeout.count() < 0 ||
+                        options.slice_for.count() < 0 || options.turn_for.count() < 0 ||
+                        options.call_timeout.count() < 0 || options.send_timeout.count() < 0 ||
                         options.termination_timeout.count() < 0 ||
                         options.driver_timeout.count() < 0;
   if (negative) return Error(Errc::invalid_argument, "a duration is negative");
@@ -101,6 +101,8 @@ Result<RuntimeOptions> completed(RuntimeOptions options) {
   RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
   RK_TRY_VOID(switch_of_environment("RINGKERNEL_RESIDENT_COPIER"));
   RK_TRY(telemetry, switch_of_environment("RINGKERNEL_TELEMETRY"));
+  RK_TRY(steps, switch_of_environment("RINGKERNEL_TURN_STEPS"));
+  if (steps.value_or(false)) options.turn_for = std::chrono::nanoseconds(1);
   options.telemetry = options.telemetry && telemetry.value_or(true);
   if (options.http_address.empty()) options.http_address = environment("RINGKERNEL_HTTP");
   return options;

@@ -101,6 +101,7 @@ Result<Program*> RuntimeState::open_program(const Current& current,
                                        .spin_for = options_.spin_for,
                                        .slice_for = options_.slice_for,
                                        .driver_timeout = options_.driver_timeout,
+                                       .turn_for = options_.turn_for,
                                        .polls_per_ms = opened_.polls_per_ms,
                                        .slices_have_clock = opened_.slices_have_clock != 0,
                                        .trace = trace()};
