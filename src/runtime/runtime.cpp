@@ -88,6 +88,8 @@ Result<void> check(const RuntimeOptions& options) {
                         options.termination_timeout.count() < 0 ||
                         options.driver_timeout.count() < 0;
   if (negative) return Error(Errc::invalid_argument, "a duration is negative");
+  if (options.driver_timeout.count() == 0)
+    return Error(Errc::invalid_argument, "driver_timeout must not be 0");
   if (options.telemetry_period < std::chrono::milliseconds(1) ||
       options.telemetry_period > std::chrono::hours(1))
     return Error(Errc::invalid_argument, "telemetry_period is not from a millisecond to an hour");

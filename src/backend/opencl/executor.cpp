@@ -169,8 +169,7 @@ Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
   const bool have_left = wait_until([this] { return have_old_left(); }, timeout, [this] { ask(); });
   device_.residency().ask_again(*this);
   if (have_left) return {};
-  return late_error("a slice of the program that was replaced has not left",
-                    worker_ ? std::string() : slices().thread().stuck_text());
+  return late_error("a slice of the program that was replaced has not left", stuck_text());
 }
 
 bool Executor::have_old_left() {
@@ -223,7 +222,12 @@ Result<Event> Executor::give_slice(uint32_t slice) {
   return event;
 }
 
+std::string Executor::stuck_text() {
+  return worker_ ? worker_call_.text() : slices().thread().stuck_text();
+}
+
 void Executor::run_slice(uint32_t slice) {
+  call_of_thread = &worker_call_;
   std::shared_ptr<const Kernel> kernel;
   {
     const std::lock_guard lock(mutex_);
@@ -264,8 +268,7 @@ bool Executor::has_begun(uint32_t slice) const noexcept {
 
 Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
   if (worker_) {
-    if (!worker_->wait(timeout))
-      return error_of(Errc::execution_timeout, "a slice has not returned");
+    if (!worker_->wait(timeout)) return late_error("a slice has not returned", stuck_text());
     return ledger_->failure();
   }
   const auto have_returned = [this] { return ledger_->have_all_ended(); };
@@ -274,7 +277,7 @@ Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
     std::optional<DriverThread::Watch> watch;
     if (!slices().calls_back()) watch.emplace(slices().thread());
     if (!wait_until(have_returned, timeout, [this] { ask(); }))
-      return late_error("a slice has not returned", slices().thread().stuck_text());
+      return late_error("a slice has not returned", stuck_text());
   }
   return ledger_->failure();
 }

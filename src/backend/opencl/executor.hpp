@@ -61,6 +61,8 @@ class Executor final : private Residency::Member {
   [[nodiscard]] Result<Queue> make_queue_of_slices();
   /// Where slices go: sliced, between the copies. Not where it is immediate.
   [[nodiscard]] DriverQueue& slices() noexcept;
+  /// Which call of the driver keeps slices from returning; may be "".
+  [[nodiscard]] std::string stuck_text();
   /// Has its thread ask what has returned.
   void ask() noexcept;
   /// DriverQueue::lock_commands with `sliced`, else nothing.
@@ -96,6 +98,7 @@ class Executor final : private Residency::Member {
   uint32_t at_work_ = 0;          // the slice that the worker runs; 0: none
   std::shared_ptr<const Kernel> old_at_work_;  // what it runs, if that was replaced
   const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a slice");
+  DriverCall worker_call_;              // of the worker's thread
   std::atomic<std::int64_t> asked_{0};  // when `error` last had the driver asked
   Queue queue_;                         // where it is immediate, or shared: for first runs
   std::optional<DriverQueue> own_;      // where slices do not alternate with copies

@@ -11,7 +11,7 @@
 //                clSetKernelArg, clFlush, the copies to and from the device, clGetEventInfo,
 //                clWaitForEvents
 // RK_STALL=<what>:<call>:<n> has the n-th call of that name hang for ever (`hang`), or begin after
-// three seconds (`delay`), and prints "reached" then; it is read once. The calls: those above,
+// ten seconds (`delay`), and prints "reached" then; it is read once. The calls: those above,
 // and `finish`, `map`, `unmap`, `callback`, `context`, `queue`, `program`, `kernel`, `release`, of
 // whatever kind.
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
@@ -64,7 +64,7 @@ void stay_if_planned(std::string_view call) {
   constexpr std::string_view text = "reached\n";
   (void)!::write(STDOUT_FILENO, text.data(), text.size());
   do {
-    std::this_thread::sleep_for(std::chrono::seconds(3));
+    std::this_thread::sleep_for(std::chrono::seconds(10));
   } while (!stall.is_delay);
 }
 
