@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -40,29 +41,58 @@ bool has_mark(const std::string& folder) {
   return std::ranges::any_of(entries_of(folder, failed), is_mark);
 }
 
+/// The marks of this process.
+struct Marks {
+  std::mutex mutex;
+  std::vector<std::string> paths;
+  unsigned ever = 0;
+};
+
+Marks& marks() {
+  static auto* const all = new Marks;  // outlives every static destructor
+  return *all;
+}
+
+/// A process that exits did not die, whatever its threads are inside of.
+void remove_marks() {
+  const std::lock_guard lock(marks().mutex);
+  for (const std::string& path : marks().paths) unlink(path.c_str());
+}
+
+void remove_marks_at_exit() {
+  static const bool is_registered =
+      std::atexit(remove_marks) == 0 && std::at_quick_exit(remove_marks) == 0;
+  (void)is_registered;
+}
+
 }  // namespace
 
 PoclMark::PoclMark(const std::string& folder) noexcept {
   if (folder.empty()) return;
   (void)with_memory([&] {
     constexpr mode_t private_mode = 0600;
-    static std::atomic<unsigned> marks{0};
     File lock(
         open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, private_mode));
     // Whoever looks, or empties the folder, is soon done.
     if (!lock || flock(lock.get(), LOCK_SH) != 0) return;
-    std::string path = folder + "/" + std::string(mark_prefix) + std::to_string(getpid()) + "." +
-                       std::to_string(marks.fetch_add(1, std::memory_order_relaxed));  // a number
+    remove_marks_at_exit();
+    Marks& all = marks();
+    const std::lock_guard alone(all.mutex);
+    path_ = folder + "/" + std::string(mark_prefix) + std::to_string(getpid()) + "." +
+            std::to_string(all.ever++);
+    all.paths.push_back(path_);
     const File mark(
-        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, private_mode));
-    if (!mark) return;
-    path_ = std::move(path);
+        open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, private_mode));
     lock_ = std::move(lock);
   });
 }
 
 PoclMark::~PoclMark() {
-  if (!path_.empty()) unlink(path_.c_str());
+  if (path_.empty()) return;
+  Marks& all = marks();
+  const std::lock_guard alone(all.mutex);
+  unlink(path_.c_str());
+  std::erase(all.paths, path_);
 }
 
 bool has_dead_mark(const std::string& folder) noexcept {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -24,6 +25,15 @@ class PoclMarks : public ::testing::Test {
     if (child == 0) {
       const PoclMark mark(folder());
       _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  /// One that leaves while a thread still has a mark.
+  void exit_meanwhile() const {
+    const pid_t child = fork();
+    if (child == 0) {
+      static const PoclMark* const mark = new PoclMark(folder());
+      std::quick_exit(mark == nullptr ? 1 : 0);  // not the handlers of drivers in the parent
     }
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
   }
@@ -50,6 +60,11 @@ TEST_F(PoclMarks, OfTheDeadAreFoundWhenNobodyElseIsThere) {
   mark.reset();
   EXPECT_TRUE(has_dead_mark(folder()));
   EXPECT_TRUE(has_dead_mark(folder()));
+}
+
+TEST_F(PoclMarks, OfThoseWhoExitAreNoFinding) {
+  ASSERT_NO_FATAL_FAILURE(exit_meanwhile());
+  EXPECT_FALSE(has_dead_mark(folder()));
 }
 
 TEST_F(PoclMarks, AFolderIsEmptiedWhereSomebodyDied) {
