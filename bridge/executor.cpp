@@ -240,7 +240,7 @@ void Executor::start_slice(std::uint32_t slice, std::uint32_t kernel, Wake how) 
   if (lacks_memory()) result = or_no_memory([&] { return port_.launch(slice); });
   // A thread that could not be started: this one does its work, as it would where it may choose.
   if (lacks_memory() && how == Wake::launch && port_.runs_on_caller())
-    return start_slice(slice, kernel, Wake::run_on_caller);
+    return start_slice(slice, RK_KERNELS_MAX, Wake::run_on_caller);  // whoever's ops there are
   if (!result) fail(std::move(result).error());
 }
 

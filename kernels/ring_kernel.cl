@@ -354,6 +354,7 @@ RK_INLINE rk_u32 rk_slice_work(RK_LOCAL rk_slice* slice) {
     rk_yield();
   }
   slice->last_turn = next;
+  rk_store_relaxed_u64(&slice->device->last_turn, next);  // relaxed: for the next slice
   slice->unfinished = 1;
   if (rk_visit(slice, next) == 0) slice->work[next / 32u] &= ~(1u << (next % 32u));
 #endif
@@ -425,7 +426,7 @@ RK_INLINE void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 are
   slice->hot_kernel = 0;
 #if defined(RK_RESUMES)
   slice->turns = 0;
-  slice->last_turn = 0;
+  slice->last_turn = (rk_u32)slice->device->last_turn;
 #if !defined(RK_REMEMBERS)
   slice->turn.packed = 0;
 #endif

@@ -63,6 +63,8 @@ RK_INLINE rk_u32 rk_slice_has_had_turn(RK_LOCAL rk_slice* slice, rk_u32 taken) {
 RK_INLINE rk_u32 rk_slice_waits(RK_LOCAL const rk_slice* slice, rk_u32 kernel, rk_u32* next,
                                 rk_u32* first) {
   if (!rk_kernel_is_unfinished(&slice->kernel_devices[kernel])) return 0;
+  // relaxed: a hint; the visit looks at the epoch first. Whoever is to end waits for no turn.
+  if (rk_load_relaxed_u32(&slice->kernel_hosts[kernel].state) == RK_KERNEL_ABSENT) return 0;
   if (*first == RK_KERNELS_MAX) *first = kernel;
   if (*next == RK_KERNELS_MAX && kernel > slice->last_turn) *next = kernel;
   return 1;
@@ -83,9 +85,9 @@ RK_INLINE rk_u64 rk_slice_turns(RK_LOCAL const rk_slice* slice) {
 /// take long: they do not keep its thread.
 RK_INLINE rk_u32 rk_slice_leaves_unfinished(RK_LOCAL const rk_slice* slice) {
 #if defined(RK_RESUMES)
-  const rk_u32 kernel = rk_load_relaxed_u32(&slice->host->eager_kernel);
-  return slice->left != 0 && slice->unfinished != 0 &&
-         (slice->work[kernel % RK_KERNELS_MAX / 32u] >> (kernel % 32u) & 1u) == 0;
+  const rk_u32 kernel = slice->eager_kernel;
+  return kernel < RK_KERNELS_MAX && slice->left != 0 && slice->unfinished != 0 &&
+         (slice->work[kernel / 32u] >> (kernel % 32u) & 1u) == 0;
 #else
   (void)slice;
   return 0;

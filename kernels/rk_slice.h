@@ -34,6 +34,7 @@ typedef struct rk_slice {
   rk_u32 group;
   rk_u32 groups;
   rk_u32 eager;
+  rk_u32 eager_kernel; /* of an eager slice: as the host's line had it when it began */
   rk_idle idle;
   rk_u64 polls;
   rk_u64 records; /* handled by this work-group, all slices */
@@ -102,6 +103,7 @@ RK_INLINE rk_u32 rk_slice_open(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 
   slice->group = group;
   slice->groups = host->work_groups;
   slice->eager = rk_load_relaxed_u32(&host->eager_slice) == number;
+  slice->eager_kernel = rk_load_relaxed_u32(&host->eager_kernel);
   slice->polls = slice->device->polls;
   slice->records = slice->device->records;
   slice->records_at_start = slice->records;

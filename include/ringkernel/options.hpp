@@ -145,7 +145,8 @@ struct SendOptions {
   /// `send_timeout` until there is room (queue_full). A message whose time is
   /// up ends with deadline_exceeded, and is not executed if it is still queued on the host; one
   /// whose time was up before (less than zero) is not accepted. On the native backend a calling
-  /// thread may run the op itself, and then returns with its reply, however long that takes.
+  /// thread may run the op itself, and then returns with its reply, however long that takes, unless
+  /// this is not zero and the op works in steps (docs/OPS.md, "Turns"): those it gives up.
   std::chrono::nanoseconds timeout{0};
   /// Higher goes first among the messages still queued on the host.
   std::int32_t priority = 0;

@@ -339,8 +339,11 @@ auto KernelState::exchange_with(Prepared& prepared, const SendOptions& options, 
   if (Result<void> replies = check_replies(); !replies) [[unlikely]]
     return noted(std::move(replies).error());
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
-  prepared.envelope.timeout_ns = timeout_ns(options, runtime_->options().call_timeout);
-  bridge::Timeout timeout(prepared.envelope.timeout_ns);
+  // The device gives up what takes longer than it was asked to; what this thread runs itself by the
+  // runtime's call_timeout has no such limit.
+  const std::uint64_t wait_ns = timeout_ns(options, runtime_->options().call_timeout);
+  prepared.envelope.timeout_ns = options.timeout.count() != 0 ? wait_ns : bridge::no_deadline;
+  bridge::Timeout timeout(wait_ns);
   for (;;) {
     Result<MessageId> id =
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,

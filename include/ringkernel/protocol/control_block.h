@@ -124,7 +124,8 @@ typedef struct rk_executor_device_line {
   rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
   rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
   rk_u64 slices;  /* slices started so far */
-  rk_u64 reserved[11]; /* zero */
+  rk_u64 last_turn;    /* the ring kernel that went on with an unfinished op last */
+  rk_u64 reserved[10]; /* zero */
 } rk_executor_device_line;
 RK_LAYOUT(rk_executor_device_line, RK_LINE_BYTES);
 RK_FIELD(rk_executor_device_line, parked_slice, 0);
@@ -134,7 +135,8 @@ RK_FIELD(rk_executor_device_line, core, 12);
 RK_FIELD(rk_executor_device_line, polls, 16);
 RK_FIELD(rk_executor_device_line, records, 24);
 RK_FIELD(rk_executor_device_line, slices, 32);
-RK_FIELD(rk_executor_device_line, reserved, 40);
+RK_FIELD(rk_executor_device_line, last_turn, 40);
+RK_FIELD(rk_executor_device_line, reserved, 48);
 
 /// Written by: host.  Read by: device, when the kernel's doorbell changed.
 typedef struct rk_kernel_host_line {

@@ -95,8 +95,11 @@ bool ended_within(cl_event event, std::chrono::nanoseconds timeout) {
   return ask_until([event] { return event_status(event) <= CL_COMPLETE; }, timeout);
 }
 
-CopyQueue::~CopyQueue() {
+CopyQueue::~CopyQueue() { end(); }
+
+void CopyQueue::end() {
   if (copier_) copier_->withdraw();
+  queue_.end();
 }
 
 void CopyQueue::use(std::unique_ptr<ResidentCopier> copier) {

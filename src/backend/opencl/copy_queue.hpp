@@ -42,6 +42,8 @@ class CopyQueue {
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
   ~CopyQueue();
+  /// Has its thread give what is waiting, and end: the memory of copies may go from then on.
+  void end();
 
   [[nodiscard]] cl_command_queue queue() const noexcept { return queue_.get(); }
   /// Where slices go that alternate with copies.

@@ -27,6 +27,11 @@ class Device {
  public:
   static Result<std::unique_ptr<Device>> open(const FoundDevice& found,
                                               const rk_device_options& options);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() {
+    if (copies_) copies_->end();  // copies of the arena, which goes first
+  }
 
   [[nodiscard]] rk_device_state state() const;
   [[nodiscard]] cl_context context() const noexcept { return context_.get(); }
@@ -78,7 +83,7 @@ class Device {
   std::string options_;
   std::unique_ptr<BinaryCache> cache_;
   Choice choice_;
-  std::string copier_;  // what became of the resident copier
+  std::string copier_;                // what became of the resident copier
   const bool runs_immediate_slices_;  // asked once: launches are not to be inside the driver
   std::mutex programs_mutex_;
   std::map<std::string, BuiltProgram, std::less<>> programs_;  // by their texts

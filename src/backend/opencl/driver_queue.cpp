@@ -60,7 +60,9 @@ DriverQueue::DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell>
   thread_.emplace([this] { return reap(true); }, linger);
 }
 
-DriverQueue::~DriverQueue() {
+DriverQueue::~DriverQueue() { end(); }
+
+void DriverQueue::end() {
   thread_.reset();  // behind all that was posted
   // The whole queue: copies of a start that failed have no event.
   const Drain drain(queue_.get());

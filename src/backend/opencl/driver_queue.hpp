@@ -78,6 +78,9 @@ class DriverQueue {
   /// Waits for all commands, however long it takes.
   ~DriverQueue();
 
+  /// Has the thread give what is waiting, and waits for that and for all commands.
+  void end();
+
   [[nodiscard]] cl_command_queue get() const noexcept { return queue_.get(); }
   [[nodiscard]] bool calls_back() const noexcept { return calls_back_; }
 

@@ -83,12 +83,12 @@ Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer
 
 Executor::~Executor() {
   device_.residency().withdraw(*this);
-  worker_.reset();
-  own_.reset();
-  // Shared with copies: what was given to it refers to this.
-  if (device_.transfer() == RK_TRANSFER_SLICED)
+  // What was given to the queue refers to this.
+  if (!worker_)
     (void)wait_until([this] { return ledger_->have_all_ended(); }, std::chrono::hours(1'000'000),
                      [this] { ask(); });
+  worker_.reset();
+  own_.reset();
 }
 
 void Executor::ask() noexcept {

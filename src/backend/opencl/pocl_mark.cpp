@@ -46,6 +46,7 @@ struct Marks {
   std::mutex mutex;
   std::vector<std::string> paths;
   unsigned ever = 0;
+  pid_t process = getpid();  // a child that was forked off has none of them
 };
 
 Marks& marks() {
@@ -55,6 +56,7 @@ Marks& marks() {
 
 /// A process that exits did not die, whatever its threads are inside of.
 void remove_marks() {
+  if (marks().process != getpid()) return;
   const std::lock_guard lock(marks().mutex);
   for (const std::string& path : marks().paths) unlink(path.c_str());
 }

@@ -77,10 +77,8 @@ class ResidentCopier final : private Residency::Member {
   bool try_returned() override;
   bool try_ask_to_leave(uint32_t slice) override;
   bool was_told() override { return true; }
-  /// Whether it was launched and not told to leave.
-  [[nodiscard]] bool is_there() const noexcept;
-  /// Whether the run launched last has returned, or none was launched.
-  [[nodiscard]] bool has_left() const noexcept;
+  /// Whether that run has returned; 0, before the first one: it has.
+  [[nodiscard]] bool has_left(std::uint32_t run) const noexcept;
   /// Has the driver asked, which also tells of a kernel that has failed.
   void ask_whether_ended();
   void ask_to_leave(std::uint32_t run) noexcept;
@@ -98,6 +96,7 @@ class ResidentCopier final : private Residency::Member {
 
   std::vector<rk_copy> copies_;  // of the batch posted last
   std::uint32_t posted_ = 0;     // its number
+  std::uint32_t batch_run_ = 0;  // which is to serve it
   std::uint32_t looks_ = 0;      // in vain
 
   DriverThread* thread_ = nullptr;      // null: before there is one, whoever calls

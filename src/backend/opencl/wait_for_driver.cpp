@@ -5,12 +5,16 @@
 
 namespace ringkernel::opencl {
 
-Error stuck_error(const char* what, std::string call_text) {
-  if (call_text.empty()) call_text = longest_call_text();  // what it waits for itself
-  if (call_text.empty()) call_text = "the driver is at work";
-  return {Errc::execution_timeout,
-          std::string(what) + " has not ended in time: " + call_text +
-              "; if the driver never comes back, only a new process can use it again"};
+Error stuck_error(const char* what, const DriverCall& call) noexcept {
+  Error error(make_error_code(Errc::execution_timeout));
+  (void)with_memory([&] {
+    std::string text = call.text();
+    if (text.empty()) text = longest_call_text();  // what it waits for itself
+    if (text.empty()) text = "the driver is at work";
+    error.detail = std::string(what) + " has not ended in time: " + text +
+                   "; if the driver never comes back, only a new process can use it again";
+  });
+  return error;
 }
 
 Error late_error(const char* what, const std::string& call_text) noexcept {

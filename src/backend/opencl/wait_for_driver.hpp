@@ -25,7 +25,7 @@
 namespace ringkernel::opencl {
 
 /// Why `what` has not come to its end: the driver's call that lasts, and the way out.
-[[nodiscard]] Error stuck_error(const char* what, std::string call_text);
+[[nodiscard]] Error stuck_error(const char* what, const DriverCall& call) noexcept;
 
 /// E6007: `what`, and the driver's call that is why, if there is one.
 [[nodiscard]] Error late_error(const char* what, const std::string& call_text) noexcept;
@@ -74,7 +74,7 @@ auto wait_for_driver(const char* what, std::chrono::nanoseconds patience, Work w
   if (!is_started) do_work();
   std::unique_lock lock(shared->mutex);
   if (!shared->changed.wait_for(lock, patience, [&] { return shared->is_over; }))
-    return stuck_error(what, shared->call->text());
+    return stuck_error(what, *shared->call);
   return *std::move(shared->result);
 }
 
