@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "foundation/entries.hpp"
@@ -80,6 +81,7 @@ PoclMark::PoclMark(const std::string& folder) noexcept {
     remove_marks_at_exit();
     Marks& all = marks();
     const std::lock_guard alone(all.mutex);
+    if (std::exchange(all.process, getpid()) != getpid()) all.paths.clear();
     path_ = folder + "/" + std::string(mark_prefix) + std::to_string(getpid()) + "." +
             std::to_string(all.ever++);
     all.paths.push_back(path_);
