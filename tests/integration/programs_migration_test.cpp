@@ -213,7 +213,8 @@ RK_ON(Slow, Wait) {
       (source + slow).c_str());
 }
 
-/// A swap that ended while a handler was at work, before any state was migrated.
+/// A swap that ended while a handler was at work, before any state was migrated: not always at
+/// once.
 struct LateSwap {
   RingKernelRuntime runtime;
   Kernel fresh;    // launched
@@ -222,8 +223,6 @@ struct LateSwap {
   Error error;
 };
 LateSwap swap_late(const std::string& backend, const RuntimeOptions& options) {
-  // On a busy machine the handler may have come to its end before the swap came so far, or some
-  // states were migrated behind that before the time was over.
   std::string last;
   for (std::uint64_t turns = 100'000'000; turns < 10'000'000'000; turns *= 2) {
     auto runtime = OnEachBackend::open_on(backend, options).value();
@@ -242,11 +241,10 @@ LateSwap swap_late(const std::string& backend, const RuntimeOptions& options) {
     (void)slow.send(Message{slow.method("Wait").value(), Deposit(turns).bytes()}).value();
     const auto swapped = runtime.swap_program(bank_with_slow(state_2, source_2));
     (void)slow.receive(std::chrono::minutes(5)).value();
-    const std::string text = swapped ? "it ended in time" : swapped.error().text();
-    const auto names = [&](const char* id) { return text.find(id) != std::string::npos; };
+    last = swapped ? "it ended in time" : swapped.error().text();
+    const auto names = [&](const char* id) { return last.find(id) != std::string::npos; };
     if (options.work_groups == 2 ? names("'busy'") : names("'fresh'") && names("'resting'"))
       return {std::move(runtime), fresh, resting, busy, swapped.error()};
-    last = text;
     end_program(runtime, "bank");
   }
   throw std::runtime_error("no swap was late: " + last);
