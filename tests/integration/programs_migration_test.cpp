@@ -213,8 +213,7 @@ RK_ON(Slow, Wait) {
       (source + slow).c_str());
 }
 
-/// A swap that ended while a handler was at work, before any state was migrated: not always at
-/// once.
+/// A swap that ended while a handler was at work, before any state was migrated.
 struct LateSwap {
   RingKernelRuntime runtime;
   Kernel fresh;    // launched
