@@ -285,6 +285,7 @@ RK_INLINE rk_u32 rk_visit(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
   // acquire: the rings. An index that was in use before is visited at any moment, so this may be
   // the state of an epoch that is not there yet; pairs with the release in Executor::set_state
   const rk_u32 state = rk_load_acquire_u32(&host->state);
+  rk_u32 finishes = 0;  // the record in hand, and takes nothing behind it: the epoch differs
   if (device->state_epoch != epoch) {
     if (state == RK_KERNEL_ABSENT) {
       rk_store_relaxed_u32(&device->fault, RK_FAULT_NONE);
@@ -293,22 +294,20 @@ RK_INLINE rk_u32 rk_visit(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
       device->unfinished = 0;  // its message ends with the kernel
     } else if (state == RK_KERNEL_PAUSED && device->unfinished != 0 &&
                device->fault == RK_FAULT_NONE) {
-      // The record in hand is finished first, and nothing behind it is taken: the epoch differs.
-      (void)rk_drain(slice, kernel, device->state_epoch);
-      return 1;
+      finishes = 1;
 #endif
     } else if (epoch == host->migration_epoch && host->old_state_bytes != 0) {
       const rk_u32 fault = rk_slice_migrate(slice, kernel);
       if (fault != RK_FAULT_NONE) rk_fail_kernel(slice, kernel, fault);
     }
     // release: the rings are left alone from here on unless running; pairs with Executor::obeyed
-    rk_store_release_u32(&device->state_epoch, epoch);
+    if (!finishes) rk_store_release_u32(&device->state_epoch, epoch);
   }
-  if (state != RK_KERNEL_RUNNING || device->fault != RK_FAULT_NONE) {
+  if (!finishes && (state != RK_KERNEL_RUNNING || device->fault != RK_FAULT_NONE)) {
     if (slice->hot_kernel == kernel) slice->hot = 0;  // its ring may be gone
     return 0;
   }
-  return rk_drain(slice, kernel, epoch);
+  return rk_drain(slice, kernel, device->state_epoch) | finishes;
 }
 
 /// Visits the kernel drained last if its ring has got more. A conversation with one kernel is the
@@ -331,33 +330,42 @@ RK_INLINE rk_u32 rk_slice_work(RK_LOCAL rk_slice* slice) {
 #endif
   rk_u32 worked = rk_slice_work_hot(slice);
   slice->left = 0;
-  for (rk_u32 word = 0; word < words; ++word) {
-    if (slice->work[word] == 0) continue;
+  // Once more than there are words, for the turn of an unfinished op: one place visits, because a
+  // compiler for a GPU keeps the registers of whatever it calls.
+  for (rk_u32 word = 0; word <= words; ++word) {
+    rk_u32 marked = 0;
+    rk_u32 at = word;
+    if (word < words) {
+      marked = slice->work[word];
+    } else {
+#if defined(RK_RESUMES)
+      if (next == RK_KERNELS_MAX) next = first;
+      if (next == RK_KERNELS_MAX) break;
+      // Whoever waits on this core for an answer of this pass does not wait for the turn as well.
+      // Twice: a thread that has yielded to this one comes behind it the first time.
+      rk_idle_tell_core(slice->device);
+      if (slice->records != records) {
+        rk_yield();
+        rk_yield();
+      }
+      slice->last_turn = next;
+      rk_store_relaxed_u64(&slice->device->last_turn, next);  // relaxed: for the next slice
+      slice->unfinished = 1;
+      marked = 1u << (next % 32u);
+      at = next / 32u;
+#endif
+    }
+    if (marked == 0) continue;
     worked = 1;
-    for (rk_u32 marked = slice->work[word]; marked != 0; marked &= marked - 1u) {
+    for (; marked != 0; marked &= marked - 1u) {
       const rk_u32 bit = rk_lowest_bit(marked);
 #if defined(RK_RESUMES)
-      if (rk_slice_waits(slice, word * 32u + bit, &next, &first)) continue;
+      if (word < words && rk_slice_waits(slice, at * 32u + bit, &next, &first)) continue;
 #endif
-      if (rk_visit(slice, word * 32u + bit) == 0) slice->work[word] &= ~(1u << bit);
+      if (rk_visit(slice, at * 32u + bit) == 0) slice->work[at] &= ~(1u << bit);
     }
-    slice->left |= slice->work[word];
+    slice->left |= slice->work[at];
   }
-#if defined(RK_RESUMES)
-  if (next == RK_KERNELS_MAX) next = first;
-  if (next == RK_KERNELS_MAX) return worked;
-  // Whoever waits on this core for an answer of this pass does not wait for the turn as well.
-  // Twice: a thread that has yielded to this one comes behind it the first time.
-  rk_idle_tell_core(slice->device);
-  if (slice->records != records) {
-    rk_yield();
-    rk_yield();
-  }
-  slice->last_turn = next;
-  rk_store_relaxed_u64(&slice->device->last_turn, next);  // relaxed: for the next slice
-  slice->unfinished = 1;
-  if (rk_visit(slice, next) == 0) slice->work[next / 32u] &= ~(1u << (next % 32u));
-#endif
   return worked;
 }
 

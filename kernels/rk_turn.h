@@ -18,6 +18,12 @@
 /// No fault: the message is not answered yet.
 #define RK_AGAIN 0xffffffffu
 
+#if defined(RK_RESUMES)
+#define RK_HAS_TURNS 1
+#else
+#define RK_HAS_TURNS 0
+#endif
+
 /// Multiply-adds between two looks at the clock: 10 to 100 us of a CPU.
 #define RK_TURN_LOOK ((rk_u64)1 << 20)
 /// Those of a whole turn where there is no clock.
@@ -60,7 +66,7 @@ RK_NOINLINE rk_u32 rk_turn_look(RK_LOCAL rk_turn* turn) {
 /// done. There is no turn (null) where several lanes share an op.
 RK_INLINE rk_u32 rk_turn_next(RK_LOCAL rk_turn* turn, rk_u64 step) {
   // Nothing was done in this visit: each visit does at least one step.
-  if (turn == 0 || turn->work == 0) return RK_FAULT_NONE;
+  if (!RK_HAS_TURNS || turn == 0 || turn->work == 0) return RK_FAULT_NONE;
   if (turn->length_ns != 1 && turn->work < turn->look) return RK_FAULT_NONE;
   const rk_u32 verdict = rk_turn_look(turn);
   if (verdict == RK_AGAIN) turn->step = step;
@@ -68,19 +74,21 @@ RK_INLINE rk_u32 rk_turn_next(RK_LOCAL rk_turn* turn, rk_u64 step) {
 }
 
 /// The step with which the command in hand goes on; 0: it begins.
-RK_INLINE rk_u64 rk_turn_first(RK_LOCAL const rk_turn* turn) { return turn != 0 ? turn->step : 0; }
+RK_INLINE rk_u64 rk_turn_first(RK_LOCAL const rk_turn* turn) {
+  return RK_HAS_TURNS && turn != 0 ? turn->step : 0;
+}
 
 RK_INLINE void rk_turn_work(RK_LOCAL rk_turn* turn, rk_u64 work) {
-  if (turn != 0) turn->work += work;
+  if (RK_HAS_TURNS && turn != 0) turn->work += work;
 }
 
 /// Whether the workspace still has what the op in hand packed in its last turn. Whoever packs says
 /// so first, with 0; an op that is left says so last, with 1.
 RK_INLINE rk_u32 rk_turn_has_packed(RK_LOCAL const rk_turn* turn) {
-  return turn != 0 && turn->packed == turn->kernel + 1u;
+  return RK_HAS_TURNS && turn != 0 && turn->packed == turn->kernel + 1u;
 }
 RK_INLINE void rk_turn_set_packed(RK_LOCAL rk_turn* turn, rk_u32 packed) {
-  if (turn != 0) turn->packed = packed != 0 ? turn->kernel + 1u : 0;
+  if (RK_HAS_TURNS && turn != 0) turn->packed = packed != 0 ? turn->kernel + 1u : 0;
 }
 
 #endif
