@@ -121,10 +121,10 @@ typedef struct rk_executor_device_line {
   rk_u32 end_reason;    /* RK_SLICE_*, of the slice that it parked last */
   rk_u32 core;          /* of the host, on which it runs, plus 1; 0: nobody knows. Stored as a
                            slice starts, as it becomes idle, and with `polls` */
-  rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
-  rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
-  rk_u64 slices;  /* slices started so far */
-  rk_u64 last_turn;    /* the ring kernel that went on with an unfinished op last */
+  rk_u64 polls;     /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
+  rk_u64 records;   /* records handled so far, all slices; stored with `polls` and at the end */
+  rk_u64 slices;    /* slices started so far */
+  rk_u64 last_turn; /* the ring kernel that went on with an unfinished op last */
   rk_u64 reserved[10]; /* zero */
 } rk_executor_device_line;
 RK_LAYOUT(rk_executor_device_line, RK_LINE_BYTES);
