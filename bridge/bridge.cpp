@@ -65,6 +65,8 @@ void Bridge::add(Executor& executor) {
 
 void Bridge::add(std::shared_ptr<Channel> channel) {
   const std::lock_guard lock(duty_mutex_);
+  // A launch that the shutdown has left behind: nobody serves it. acquire: pairs with stop
+  if (stopping_.load(std::memory_order_acquire)) return;
   for (Served& served : served_) {
     if (served.executor != &channel->executor()) continue;
     const std::uint32_t kernel = channel->kernel();

@@ -49,6 +49,11 @@ std::chrono::nanoseconds time_left(std::uint64_t deadline_ns, std::uint64_t now_
 /// How the device says that a message failed. A handler's own fault is one code, whatever its
 /// number.
 void take_fault(const rk_record_header& header, Outcome& outcome) noexcept {
+  if (header.fault == RK_FAULT_deadline_passed) {
+    outcome.error = make_error_code(Errc::deadline_exceeded);
+    (void)with_memory([&] { outcome.detail = "while the device was at work on it"; });
+    return;
+  }
   const bool is_handlers = header.fault > RK_FAULT_HANDLER_BASE;
   outcome.error =
       make_error_code(is_handlers ? Errc::handler_fault : static_cast<Errc>(header.fault));
@@ -111,6 +116,8 @@ void Channel::deliver(const rk_record_header& header, Arrivals& arrivals) noexce
   outcome.version = header.flags;
   if (header.fault != 0) {
     take_fault(header, outcome);
+    if (header.fault == RK_FAULT_deadline_passed)
+      counters_.expired.fetch_add(1, std::memory_order_relaxed);
   } else if (sizeof header + header.payload_bytes > header.length) {
     outcome.error = make_error_code(Errc::bad_record);
   } else if (const std::span reply(reinterpret_cast<const std::byte*>(&header + 1),

@@ -63,9 +63,9 @@ void Channel::commit_record(rk_record_header* header, const Envelope& envelope, 
   header->prefix_bytes = envelope.prefix_bytes;
   header->reply_bytes = envelope.reply_bytes;
   header->fault = 0;
-  header->fault_detail = 0;
+  header->fault_detail = envelope.deadline_ns != no_deadline ? envelope.deadline_ns : 0;
   header->taken_ticks = 0;
-  header->done_ticks = 0;
+  header->done_ticks = envelope.timeout_ns != no_deadline ? envelope.timeout_ns : 0;
   if (envelope.hold != nullptr) [[unlikely]]
     holds_.add(id, envelope.hold);
   producer_.commit();

@@ -27,6 +27,9 @@ struct Envelope {
   std::uint32_t reply_bytes = 0;
   std::int32_t priority = 0;  ///< higher first, among what is still queued on the host
   std::uint64_t deadline_ns = no_deadline;
+  /// Of a message without a deadline, whose sender watches the time itself: how long the device may
+  /// take.
+  std::uint64_t timeout_ns = no_deadline;
   std::uint64_t waits_since_ns = 0;  ///< when it first found no room; 0: this is the first try
   bool assisted = false;  ///< Receiver::completion: the sender is about to call `Channel::assist`
   /// What must stay in place until the device is done with the message; may be null. The channel's

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/result.hpp"
@@ -29,6 +30,9 @@ class DevicePort {
 
   /// Whether every slice that was launched returned within `timeout_ns`.
   [[nodiscard]] virtual Result<bool> slices_returned(std::uint64_t timeout_ns) = 0;
+
+  /// What keeps the device from answering, if that is known: ": ", and why; else "".
+  [[nodiscard]] virtual std::string why_late() { return {}; }
 };
 
 }  // namespace ringkernel::bridge

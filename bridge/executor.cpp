@@ -102,6 +102,10 @@ void Executor::set_idle_ns(std::uint64_t max, std::uint64_t spin) noexcept {
   atomic(host_->idle_spin_ns).store(spin, std::memory_order_relaxed);
 }
 
+void Executor::set_turn_ns(std::uint32_t length) noexcept {
+  atomic(host_->turn_ns).store(length, std::memory_order_relaxed);  // stands alone
+}
+
 Result<void> Executor::stop(std::uint64_t timeout_ns) {
   stopped_.store(true, std::memory_order_release);  // pairs with start_slice: none after this
   atomic(host_->stop).store(1, std::memory_order_release);
@@ -201,7 +205,7 @@ void Executor::launch(std::uint32_t kernel, Wake how) noexcept {
   };
   count(launches_);
   count(wake_ups_[kernel]);
-  start_slice(launched + 1, how);
+  start_slice(launched + 1, kernel, how);
 }
 
 std::uint64_t Executor::slices_parked(std::uint32_t kernel) const noexcept {
@@ -212,10 +216,11 @@ std::uint64_t Executor::slices_parked(std::uint32_t kernel) const noexcept {
   return launches - static_cast<std::uint32_t>(static_cast<std::uint32_t>(launches) - parked);
 }
 
-void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
+void Executor::start_slice(std::uint32_t slice, std::uint32_t kernel, Wake how) noexcept {
   if (stopped_.load(std::memory_order_acquire)) return;  // pairs with stop
   if (how == Wake::run_on_caller) {
-    // relaxed: read by the slice that starts on this thread
+    // relaxed: both are read by the slice that starts on this thread
+    atomic(host_->eager_kernel).store(kernel, std::memory_order_relaxed);
     atomic(host_->eager_slice).store(slice, std::memory_order_relaxed);
     if (port_.run(slice)) {
       const bool more = atomic(device_lines_[0].end_reason).load(std::memory_order_relaxed) ==
@@ -235,7 +240,7 @@ void Executor::start_slice(std::uint32_t slice, Wake how) noexcept {
   if (lacks_memory()) result = or_no_memory([&] { return port_.launch(slice); });
   // A thread that could not be started: this one does its work, as it would where it may choose.
   if (lacks_memory() && how == Wake::launch && port_.runs_on_caller())
-    return start_slice(slice, Wake::run_on_caller);
+    return start_slice(slice, RK_KERNELS_MAX, Wake::run_on_caller);  // whoever's ops there are
   if (!result) fail(std::move(result).error());
 }
 

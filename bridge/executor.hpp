@@ -69,6 +69,10 @@ class Executor {
   /// slice spins before it gives its core away again and again.
   void set_idle_ns(std::uint64_t max, std::uint64_t spin) noexcept;
 
+  /// How long an op may go on before others have their turn, if its program's ops have steps; 0:
+  /// for ever, 1: one step.
+  void set_turn_ns(std::uint32_t length) noexcept;
+
   /// Tells the slices to end for good and waits for them. Idempotent.
   [[nodiscard]] Result<void> stop(std::uint64_t timeout_ns);
   /// Whether `stop` was called: no slice is started any more.
@@ -178,7 +182,7 @@ class Executor {
     // On the path of a call there is mostly one, and nothing to divide.
     return device_lines_[work_groups_ == 1 ? 0 : kernel % work_groups_];
   }
-  void start_slice(std::uint32_t slice, Wake how) noexcept;
+  void start_slice(std::uint32_t slice, std::uint32_t kernel, Wake how) noexcept;
   void fail(Error error) noexcept;
 
   std::byte* const arena_;

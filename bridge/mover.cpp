@@ -369,16 +369,23 @@ void Mover::forget_idle() {
 // --- the end, and figures ---------------------------------------------------------------------
 
 Result<void> Mover::wait(std::uint64_t timeout_ns) {
-  const Error late(Errc::execution_timeout, "a slice has not returned");
-  if (!worker_.wait(timeout_ns)) return late;
+  const std::uint64_t begin_ns = clock_.now_ns();
+  const auto left_ns = [&] {
+    const std::uint64_t waited_ns = clock_.now_ns() - begin_ns;
+    return timeout_ns - std::min(waited_ns, timeout_ns);
+  };
+  const auto late = [this] {
+    return Error(Errc::execution_timeout, "a slice has not returned" + port_.why_late());
+  };
+  if (!worker_.wait(timeout_ns)) return late();
   RK_TRY_VOID(error());
   // acquire: pairs with Executor::stop; a session that starts behind it ends at once
   const bool stops = atomic(host_.stop).load(std::memory_order_acquire) != 0;
   if (stops) {
     const std::lock_guard lock(session_mutex_);
     if (under_way_) {
-      RK_TRY(ended, port_.copies_ended(ticket_, timeout_ns));
-      if (!ended) return late;
+      RK_TRY(ended, port_.copies_ended(ticket_, left_ns()));
+      if (!ended) return late();
     }
     under_way_ = false;
     asked_.clear();
@@ -392,15 +399,15 @@ Result<void> Mover::wait(std::uint64_t timeout_ns) {
       under_way_ = true;
     }
   }
-  RK_TRY(returned, port_.slices_returned(timeout_ns));
-  if (!returned) return late;
+  RK_TRY(returned, port_.slices_returned(left_ns()));
+  if (!returned) return late();
   if (!stops) return {};
   // The arena is somebody else's from here on: no copy may touch it any more.
   const std::scoped_lock locks(session_mutex_, telemetry_mutex_);
   for (const std::uint64_t ticket : {ticket_, telemetry_ticket_}) {
     if (ticket == 0) continue;
-    RK_TRY(ended, port_.copies_ended(ticket, timeout_ns));
-    if (!ended) return late;
+    RK_TRY(ended, port_.copies_ended(ticket, left_ns()));
+    if (!ended) return late();
   }
   return {};
 }
@@ -428,16 +435,16 @@ void Mover::refresh_telemetry(std::uint32_t kernel) {
   const std::lock_guard lock(telemetry_mutex_);
   const std::uint64_t offset = host_.telemetry_blocks + kernel * sizeof(rk_telemetry_block);
   auto* const staged = at<rk_telemetry_block>(telemetry_staging_);
-  const auto ended = [this] {
-    const Result<bool> result = port_.copies_ended(telemetry_ticket_, telemetry_patience_ns);
+  const auto ended = [this](std::uint64_t patience_ns) {
+    const Result<bool> result = port_.copies_ended(telemetry_ticket_, patience_ns);
     return result.has_value() && *result;
   };
   if (failed_.load(std::memory_order_acquire)) return;  // pairs with fail
-  if (telemetry_ticket_ != 0 && !ended()) return;       // the one before, which took too long
+  if (telemetry_ticket_ != 0 && !ended(0)) return;      // the one before, which took too long
   const rk_copy copy{RK_COPY_TO_HOST, 0, offset, sizeof *staged, staged, 0};
   const Result<std::uint64_t> ticket = port_.start_copies({&copy, 1});
   telemetry_ticket_ = ticket.has_value() ? *ticket : 0;
-  if (!ticket || !ended()) return;
+  if (!ticket || !ended(telemetry_patience_ns)) return;
   telemetry_ticket_ = 0;
   rk_telemetry_block& block = *at<rk_telemetry_block>(offset);
   const auto store = [](auto& word, auto value) {

@@ -100,11 +100,11 @@ __kernel __attribute__((reqd_work_group_size(RK_COPIER_LANES, 1, 1))) void rk_co
       const ulong2 line = rk_load_unit(host);  // batch; leave and polls_max
       found[0] = RK_COPIER_AGAIN;
       found[1] = (rk_u32)(line.x >> 32);
-      found[2] = (rk_u32)(line.x >> 16) & 0xffffu;
-      found[3] = (rk_u32)line.x & 0xffffu;
-      if (found[1] != found[4])
+      found[2] = (rk_u32)(line.x >> 12) & 0xffu;
+      found[3] = (rk_u32)line.x & 0xfffu;
+      if (found[1] != found[4] && ((rk_u32)(line.x >> 20) & 0xfffu) == (run & RK_COPIER_RUN_MASK))
         found[0] = RK_COPIER_BATCH;
-      else if ((rk_u32)line.y == run || ++found[5] > (rk_u32)(line.y >> 32))
+      else if ((rk_i32)((rk_u32)line.y - run) >= 0 || ++found[5] > (rk_u32)(line.y >> 32))
         found[0] = RK_COPIER_LEAVE;
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -11,14 +11,16 @@
 #define RK_COPIER_UNITS_IN 1024u /* of entries and of what goes to the device */
 #define RK_COPIER_UNITS_OUT 4096u
 #define RK_COPIER_ENTRIES_MAX 255u
+#define RK_COPIER_RUN_MASK 0xfffu
 /// Of local memory: a batch, and words of the kernel's own.
 #define RK_COPIER_LOCAL_BYTES ((RK_COPIER_UNITS_IN + 2u) * RK_COPIER_UNIT)
 
 /// Written by: host.  Read by: device.
 typedef struct rk_copier_host_line {
-  /* The batch's number << 32 | its entries << 16 | its units; release, behind these. */
+  /* The batch's number << 32 | the run that is to serve it, of which 12 bits << 20 | its entries <<
+     12 | its units; release, behind these. No other run serves it. */
   rk_u64 batch;
-  rk_u32 leave;        /* the run of the kernel that is to return */
+  rk_u32 leave;        /* this run of the kernel and those before are to return */
   rk_u32 polls_max;    /* idle polls after which it returns by itself */
   rk_u64 reserved[14]; /* zero */
 } rk_copier_host_line;

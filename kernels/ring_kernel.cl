@@ -19,6 +19,7 @@
 #include "ringkernel/protocol/version.h"
 #include "rk_idle.h"
 #include "rk_message.h"
+#include "rk_resume.h"
 #include "rk_ring.h"
 #include "rk_slice.h"
 #if defined(RK_GUARD)
@@ -105,13 +106,23 @@ RK_INLINE rk_u32 rk_slice_handle_guarded(RK_LOCAL rk_slice* slice, rk_u32 kernel
 #endif
 
 /// Answers one request whose reply space is claimed: prefix, handler, header, counters, publish,
-/// ring. Who has a reply finds it counted: the counters are stored before it is published.
-RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* output,
-                         RK_GLOBAL const rk_record_header* request,
-                         RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
+/// ring. Who has a reply finds it counted: the counters are stored before it is published. 0: its
+/// op is not finished, and the request stays where it is.
+RK_INLINE rk_u32 rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* output,
+                           RK_GLOBAL const rk_record_header* request,
+                           RK_GLOBAL rk_record_header* reply, rk_u32 fault) {
   const rk_u32 timed = request->flags & RK_RECORD_TIMED;
-  const rk_u64 taken_ticks = timed != 0 ? rk_ticks() : 0;
+  rk_u64 taken_ticks = timed != 0 ? rk_ticks() : 0;
   rk_message message;
+#if defined(RK_RESUMES)
+  RK_GLOBAL rk_kernel_device_line* device = &slice->kernel_devices[kernel];
+  const rk_u32 resumed = device->unfinished;
+  message.turn = &slice->turn;
+  rk_slice_take_turn(slice, kernel, request);
+  if (resumed) taken_ticks = device->resume_taken;
+#else
+  const rk_u32 resumed = 0;
+#endif
   message.payload = (rk_const_bytes)(request + 1);
   message.payload_bytes = request->payload_bytes;
   message.selector = request->selector;
@@ -129,13 +140,21 @@ RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* out
   message.malformed = 0;
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {
-    rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
+    if (!resumed)
+      rk_copy_bytes(message.reply, message.payload + request->prefix_offset, request->prefix_bytes);
 #if defined(RK_GUARD)
     fault = rk_slice_handle_guarded(slice, kernel, &message, reply);
 #else
     fault = rk_slice_handle(slice, &message);
 #endif
   }
+#if defined(RK_RESUMES)
+  if (fault == RK_AGAIN) {
+    rk_slice_leave_turn(slice, kernel, taken_ticks);
+    return 0;
+  }
+  if (resumed) device->unfinished = 0;
+#endif
   const rk_u32 length = reply->length;
   reply->kind = RK_RECORD_REPLY;
   reply->flags = (rk_u16)slice->version;
@@ -158,6 +177,7 @@ RK_INLINE void rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* out
   }
   rk_output_publish(output, length);
   rk_ring_host(slice, kernel);
+  return 1;
 }
 
 /// RK_FAULT_bad_record where the lengths in a request's header contradict each other.
@@ -212,13 +232,17 @@ RK_INLINE rk_u32 rk_drain(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 state_
   rk_u32 again = 0;
   rk_u32 waits = 0;
   rk_u32 taken = 0;
+#if defined(RK_RESUMES)
+  rk_turn_begin(&slice->turn, kernel, rk_load_relaxed_u32(&slice->host->turn_ns));
+#endif
   for (;;) {
     RK_GLOBAL const rk_record_header* request = rk_input_front(&input, &ring_fault);
     if (request == 0) break;
     // relaxed: only "has it changed"; the visit that follows reads it with acquire
-    if (taken >= budget || rk_load_relaxed_u32(&host->state_epoch) != state_epoch) {
+    if (taken >= budget || rk_load_relaxed_u32(&host->state_epoch) != state_epoch ||
+        rk_slice_has_had_turn(slice, taken)) {
       again = 1;
-      break;
+      if (!rk_kernel_is_unfinished(device)) break;
     }
     const rk_u32 fault = rk_check_request(request, output.capacity);
     const rk_u32 reply_bytes = fault == RK_FAULT_NONE ? request->reply_bytes : 0;
@@ -229,7 +253,11 @@ RK_INLINE rk_u32 rk_drain(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 state_
     }
     // Read here: a published reply says that its request is not looked at any more.
     const rk_u32 length = request->length;
-    rk_answer(slice, kernel, &output, request, reply, fault);
+    if (rk_answer(slice, kernel, &output, request, reply, fault) == 0) {
+      again = 1;
+      waits = 1;  // for its turn
+      break;
+    }
     if (device->last_record_bytes != length) device->last_record_bytes = length;
     rk_input_pop(&input, length);
     ++taken;
@@ -238,7 +266,8 @@ RK_INLINE rk_u32 rk_drain(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_u32 state_
 #endif
   }
   if (taken != 0) rk_input_release(&input);
-  // Who waits for space is rung when there is some: more input is no reason to come back.
+  // Who waits for space is rung when there is some, or for its turn is marked: more input is no
+  // reason to come back.
   slice->hot = waits ? 0 : &input.ring->producer.position;
   slice->hot_seen = input.producer;
   slice->hot_kernel = kernel;
@@ -256,22 +285,29 @@ RK_INLINE rk_u32 rk_visit(RK_LOCAL rk_slice* slice, rk_u32 kernel) {
   // acquire: the rings. An index that was in use before is visited at any moment, so this may be
   // the state of an epoch that is not there yet; pairs with the release in Executor::set_state
   const rk_u32 state = rk_load_acquire_u32(&host->state);
+  rk_u32 finishes = 0;  // the record in hand, and takes nothing behind it: the epoch differs
   if (device->state_epoch != epoch) {
     if (state == RK_KERNEL_ABSENT) {
       rk_store_relaxed_u32(&device->fault, RK_FAULT_NONE);
       rk_store_relaxed_u32(&device->backpressured, 0);
+#if defined(RK_RESUMES)
+      device->unfinished = 0;  // its message ends with the kernel
+    } else if (state == RK_KERNEL_PAUSED && device->unfinished != 0 &&
+               device->fault == RK_FAULT_NONE) {
+      finishes = 1;
+#endif
     } else if (epoch == host->migration_epoch && host->old_state_bytes != 0) {
       const rk_u32 fault = rk_slice_migrate(slice, kernel);
       if (fault != RK_FAULT_NONE) rk_fail_kernel(slice, kernel, fault);
     }
     // release: the rings are left alone from here on unless running; pairs with Executor::obeyed
-    rk_store_release_u32(&device->state_epoch, epoch);
+    if (!finishes) rk_store_release_u32(&device->state_epoch, epoch);
   }
-  if (state != RK_KERNEL_RUNNING || device->fault != RK_FAULT_NONE) {
+  if (!finishes && (state != RK_KERNEL_RUNNING || device->fault != RK_FAULT_NONE)) {
     if (slice->hot_kernel == kernel) slice->hot = 0;  // its ring may be gone
     return 0;
   }
-  return rk_drain(slice, kernel, epoch);
+  return rk_drain(slice, kernel, device->state_epoch) | finishes;
 }
 
 /// Visits the kernel drained last if its ring has got more. A conversation with one kernel is the
@@ -286,16 +322,49 @@ RK_INLINE rk_u32 rk_slice_work_hot(RK_LOCAL rk_slice* slice) {
 /// Visits every marked kernel once. 1 if there was one.
 RK_INLINE rk_u32 rk_slice_work(RK_LOCAL rk_slice* slice) {
   const rk_u32 words = (slice->seen_lines + RK_LINES_PER_WORD - 1) / RK_LINES_PER_WORD;
+#if defined(RK_RESUMES)
+  rk_u32 next = RK_KERNELS_MAX;
+  rk_u32 first = RK_KERNELS_MAX;
+  slice->unfinished = 0;
+  const rk_u64 records = slice->records;
+#endif
   rk_u32 worked = rk_slice_work_hot(slice);
   slice->left = 0;
-  for (rk_u32 word = 0; word < words; ++word) {
-    if (slice->work[word] == 0) continue;
-    worked = 1;
-    for (rk_u32 marked = slice->work[word]; marked != 0; marked &= marked - 1u) {
-      const rk_u32 bit = rk_lowest_bit(marked);
-      if (rk_visit(slice, word * 32u + bit) == 0) slice->work[word] &= ~(1u << bit);
+  // Once more than there are words, for the turn of an unfinished op: one place visits, because a
+  // compiler for a GPU keeps the registers of whatever it calls.
+  for (rk_u32 word = 0; word <= words; ++word) {
+    rk_u32 marked = 0;
+    rk_u32 at = word;
+    if (word < words) {
+      marked = slice->work[word];
+    } else {
+#if defined(RK_RESUMES)
+      if (next == RK_KERNELS_MAX) next = first;
+      if (next == RK_KERNELS_MAX) break;
+      // Whoever waits on this core for an answer of this pass does not wait for the turn as well.
+      // Twice: a thread that has yielded to this one comes behind it the first time.
+      rk_idle_tell_core(slice->device);
+      if (slice->records != records) {
+        rk_yield();
+        rk_yield();
+      }
+      slice->last_turn = next;
+      rk_store_relaxed_u64(&slice->device->last_turn, next);  // relaxed: for the next slice
+      slice->unfinished = 1;
+      marked = 1u << (next % 32u);
+      at = next / 32u;
+#endif
     }
-    slice->left |= slice->work[word];
+    if (marked == 0) continue;
+    worked = 1;
+    for (; marked != 0; marked &= marked - 1u) {
+      const rk_u32 bit = rk_lowest_bit(marked);
+#if defined(RK_RESUMES)
+      if (word < words && rk_slice_waits(slice, at * 32u + bit, &next, &first)) continue;
+#endif
+      if (rk_visit(slice, at * 32u + bit) == 0) slice->work[at] &= ~(1u << bit);
+    }
+    slice->left |= slice->work[at];
   }
   return worked;
 }
@@ -321,7 +390,8 @@ RK_INLINE rk_u32 rk_slice_verdict(RK_LOCAL const rk_slice* slice, rk_u32 worked)
   const rk_u32 limit =
       slice->eager ? RK_EAGER_RECORDS_MAX : rk_load_relaxed_u32(&slice->host->slice_records_max);
   const rk_u64 handled = slice->records - slice->records_at_start;
-  if (limit != 0 && handled >= limit) return RK_SLICE_BUDGET;
+  if (limit != 0 && handled + rk_slice_turns(slice) >= limit) return RK_SLICE_BUDGET;
+  if (slice->eager && rk_slice_leaves_unfinished(slice)) return RK_SLICE_BUDGET;
   // Not one more idle poll: parking looks at the doorbells once more.
   return slice->eager && slice->left == 0 ? RK_SLICE_IDLE : 0;
 }
@@ -362,6 +432,13 @@ RK_INLINE void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 are
 #endif
   slice->hot = 0;
   slice->hot_kernel = 0;
+#if defined(RK_RESUMES)
+  slice->turns = 0;
+  slice->last_turn = (rk_u32)slice->device->last_turn;
+#if !defined(RK_REMEMBERS)
+  slice->turn.packed = 0;
+#endif
+#endif
   rk_store_relaxed_u64(&slice->device->slices, slice->device->slices + 1);
   rk_idle_open(&slice->idle, slice->device);
   rk_store_release_u32(&slice->device->running_slice, number);

@@ -230,19 +230,37 @@ RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 valu
 RK_CHAIN_BLOCK(rk_chain_vectors, RK_CHAIN_VECTORS)
 RK_CHAIN_BLOCK(rk_chain_vector, 1u)
 
-/// Runs the chain that begins with `first`, of `count` commands left. `ran` is how many it had.
+/// Elements of a row between two looks whether the turn is over: whole blocks.
+#define RK_CHAIN_STEP ((rk_u64)8192)
+
+/// Elements of a row from `column` to `end`.
+RK_INLINE void rk_chain_part(const rk_chain* chain, rk_u64 row, rk_u64 column, rk_u64 end) {
+  for (; column + RK_CHAIN_VECTORS * RK_WIDTH <= end; column += RK_CHAIN_VECTORS * RK_WIDTH)
+    rk_chain_vectors(chain, row + column, column, RK_WIDTH);
+  for (; column < end; column += RK_WIDTH)
+    rk_chain_vector(chain, row + column, column, chain->row - column);
+}
+
+/// Runs the chain that begins with `first`, of `count` commands left. `ran` is how many it had. Its
+/// step is the first element that is not done.
 RK_NOINLINE rk_u32 rk_run_chain(rk_message* message, rk_op_args* args,
                                 RK_GLOBAL const rk_command* first, rk_u32 count, rk_u32* ran) {
   rk_chain chain;
   const rk_u32 fault = rk_chain_bind(message, args, &chain, first, count);
   *ran = chain.count;
   if (fault != RK_FAULT_NONE) return fault;
-  for (rk_u64 row = 0; row < chain.elements; row += chain.row) {
-    rk_u64 column = 0;
-    for (; column + RK_CHAIN_VECTORS * RK_WIDTH <= chain.row; column += RK_CHAIN_VECTORS * RK_WIDTH)
-      rk_chain_vectors(&chain, row + column, column, RK_WIDTH);
-    for (; column < chain.row; column += RK_WIDTH)
-      rk_chain_vector(&chain, row + column, column, chain.row - column);
+  const rk_u64 step = rk_turn_first(args->turn);
+  rk_u64 column = step != 0 ? step % chain.row : 0;
+  for (rk_u64 row = step - column; row < chain.elements; row += chain.row, column = 0) {
+    while (column < chain.row) {
+      const rk_u32 verdict = rk_turn_next(args->turn, row + column);
+      if (verdict != RK_FAULT_NONE) return verdict;
+      const rk_u64 left = chain.row - column;
+      const rk_u64 elements = left < RK_CHAIN_STEP ? left : RK_CHAIN_STEP;
+      rk_chain_part(&chain, row, column, column + elements);
+      rk_turn_work(args->turn, elements * chain.count * RK_TURN_ELEMENT);
+      column += elements;
+    }
   }
   message->fault_detail = 0;
   return RK_FAULT_NONE;

@@ -27,6 +27,13 @@ RK_INLINE void rk_pad_scalar(const rk_op_args* args) {
   for (rk_u32 word = words; word < RK_SCALAR_ELEMENTS * words; ++word) args->output[word] = 0.0f;
 }
 
+/// What a command costs that does not count its own work, in multiply-adds.
+RK_INLINE rk_u64 rk_command_work(RK_GLOBAL const rk_command* command) {
+  const rk_u64 in = command->inputs[0].element_count;
+  const rk_u64 out = command->output.element_count;
+  return (in > out ? in : out) * RK_TURN_ELEMENT;
+}
+
 /// Executes one command of the table. Not inlined: messages and graphs share it.
 RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
   rk_u32 fault = rk_bind(message, args);
@@ -43,6 +50,7 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
     default: fault = RK_FAULT_unknown_op; break;
   }
   if (fault != RK_FAULT_NONE) return fault;
+  rk_turn_work(args->turn, rk_command_work(args->command));
   rk_pad_scalar(args);
   message->fault_detail = 0;
   return RK_FAULT_NONE;
@@ -51,7 +59,7 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
 /// Runs the commands of a graph, until one of them fails. Each is checked like a message's own,
 /// with the graph's input as payload and its output as reply; what they give each other lies in the
 /// arena, or goes down a chain. One lane only: several would have to wait for each other between
-/// the commands.
+/// the commands. Its turn may be over between two commands, or inside one.
 RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
   RK_GLOBAL const rk_command* graph = args->command;
   const rk_attrs_graph run = graph->attrs.graph;
@@ -72,8 +80,12 @@ RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
   inner.reply_bytes = (rk_u32)rk_operand_bytes(&graph->output);
   RK_GLOBAL const rk_command* command =
       (RK_GLOBAL const rk_command*)(message->arena + run.commands);
+  RK_LOCAL rk_turn* turn = args->turn;
   rk_u32 ran = 1;
-  for (rk_u32 i = 0; i < run.count && fault == RK_FAULT_NONE; i += ran) {
+  rk_u32 i = turn != 0 ? turn->command : 0;
+  for (; i < run.count; i += ran) {
+    fault = rk_turn_next(turn, rk_turn_first(turn));
+    if (fault != RK_FAULT_NONE) break;
     args->command = command + i;
     if (args->command->output.place == RK_PLACE_CHAIN) {
       fault = rk_run_chain(&inner, args, command + i, run.count - i, &ran);
@@ -81,7 +93,10 @@ RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
       ran = 1;
       fault = rk_run(&inner, args);
     }
+    if (fault != RK_FAULT_NONE) break;
+    if (turn != 0) turn->step = 0;
   }
+  if (turn != 0) turn->command = i;
   message->fault_detail = inner.fault_detail;
   return fault;
 }
@@ -91,6 +106,11 @@ RK_INLINE rk_u32 rk_dispatch(rk_message* message, rk_u32 lane, rk_u32 lanes) {
   rk_op_args args;
   args.lane = lane;
   args.lanes = lanes;
+#if defined(RK_RESUMES)
+  args.turn = message->turn;
+#else
+  args.turn = 0;
+#endif
   args.workspace = (RK_GLOBAL rk_f32*)(message->workspace + (rk_u64)lane * RK_WORKSPACE_BYTES);
   const rk_u32 fault = rk_find_command(message, &args);
   if (fault != RK_FAULT_NONE) return fault;

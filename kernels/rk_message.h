@@ -11,6 +11,9 @@
 ///
 /// which gets the old state as the payload, and no room for a reply.
 ///
+/// One that defines RK_RESUMES may return RK_AGAIN instead: it is called again for the same
+/// message, later (rk_turn.h).
+///
 /// With RK_TEAM all lanes call them together, each with an rk_message of its own; what counts is
 /// what the lane that leads returns and leaves in its own.
 ///
@@ -21,6 +24,7 @@
 #define RINGKERNEL_RK_MESSAGE_H
 
 #include "ringkernel/protocol/fault.h"
+#include "rk_turn_state.h"
 #include "rk_workspace.h"
 
 #if defined(RK_TEAM)
@@ -47,6 +51,9 @@ typedef struct rk_message {
   rk_bytes state;     /* of the ring kernel, 64-byte aligned */
   rk_u32 state_bytes; /* 0: it has none */
   rk_u32 behaviour;   /* which kind of actor the ring kernel is */
+#endif
+#if defined(RK_RESUMES)
+  RK_LOCAL rk_turn* turn; /* the handler may return RK_AGAIN (rk_turn.h); null: it may not */
 #endif
   rk_u64 fault_detail; /* out: meaning depends on the fault, see rk_bind.h */
 #if defined(RK_TEAM)

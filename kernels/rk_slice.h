@@ -9,6 +9,7 @@
 #include "ringkernel/protocol/telemetry_block.h"
 #include "ringkernel/protocol/version.h"
 #include "rk_idle.h"
+#include "rk_turn.h"
 #include "rk_workspace.h"
 
 /// Lines of doorbells whose kernels share a word of `rk_slice.work`.
@@ -33,6 +34,7 @@ typedef struct rk_slice {
   rk_u32 group;
   rk_u32 groups;
   rk_u32 eager;
+  rk_u32 eager_kernel; /* of an eager slice: as the host's line had it when it began */
   rk_idle idle;
   rk_u64 polls;
   rk_u64 records; /* handled by this work-group, all slices */
@@ -46,6 +48,12 @@ typedef struct rk_slice {
   rk_u32 work[RK_KERNELS_MAX / 32u];                  /* bit i: kernel i has to be visited */
   rk_u32 left;    /* not 0: the last pass left such bits behind */
   rk_u32 version; /* of the program, for replies */
+#if defined(RK_RESUMES)
+  rk_turn turn;
+  rk_u32 turns;      /* of this slice, that left an op unfinished */
+  rk_u32 unfinished; /* 1: the last pass left one */
+  rk_u32 last_turn;  /* the kernel that went on with one last */
+#endif
 #if defined(RK_HOSTED)
   rk_handler handler;
   rk_handler migrate;
@@ -95,6 +103,7 @@ RK_INLINE rk_u32 rk_slice_open(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 
   slice->group = group;
   slice->groups = host->work_groups;
   slice->eager = rk_load_relaxed_u32(&host->eager_slice) == number;
+  slice->eager_kernel = rk_load_relaxed_u32(&host->eager_kernel);
   slice->polls = slice->device->polls;
   slice->records = slice->device->records;
   slice->records_at_start = slice->records;

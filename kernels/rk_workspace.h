@@ -10,6 +10,6 @@
 #define RK_WORKSPACE_BYTES 434176
 
 /// Local memory of each work-group: its rk_slice (rk_slice.h). On the host it stays between slices.
-#define RK_SLICE_BYTES 4736
+#define RK_SLICE_BYTES 4864
 
 #endif

@@ -5,6 +5,8 @@
 /// independent; calls on one executor are safe, and its slices run one after the other, in the
 /// order of the calls, whichever threads call.
 /// Ownership: handles belong to the caller until the matching close/destroy call, children first.
+/// Nothing but open, executor_create, executor_prepare, executor_destroy and close may take as long
+/// as a driver does; these have timeouts of their own (rk_device_options), all others theirs.
 /// Errors: int32_t, 0 = ok, else a value of `Errc` (include/ringkernel/error.hpp). The text that
 /// says what and why is `last_detail()` of the same thread, valid until its next call. Nothing
 /// throws.
@@ -19,7 +21,7 @@ extern "C" {
 #endif
 
 /// Bumped when a struct or a function below changes. The host passes its own to the query function.
-#define RK_BACKEND_ABI_VERSION 8u
+#define RK_BACKEND_ABI_VERSION 9u
 
 typedef struct rk_device rk_device;     /* an opened device with its one arena */
 typedef struct rk_executor rk_executor; /* one program on one device, as a queue of slices */
@@ -62,6 +64,9 @@ typedef struct rk_device_options {
   uint32_t transfer;    /* RK_TRANSFER_*: this one or none; RK_TRANSFER_NONE: the best that works */
   uint32_t work_groups; /* of one executor that are to be resident together; 0 is 1 */
   uint32_t test_anew;   /* 1: the self-test runs even if its result is remembered */
+  /* How long calls wait for a driver that does not come back. 0: as long as the backend likes. */
+  uint64_t driver_timeout_ns; /* open, executor_create, executor_prepare: then execution_timeout */
+  uint64_t end_timeout_ns;    /* executor_destroy, close: then what is there stays for good */
 } rk_device_options;
 
 /// What `open` made and found out, and counts of the device as they are now.
@@ -155,6 +160,7 @@ typedef struct rk_backend {
   /// path.
   int32_t (*open)(uint32_t device, const rk_device_options* options, rk_device** out);
   int32_t (*state)(rk_device* device, rk_device_state* out);
+  /// Gives everything back, within `end_timeout_ns`; what the driver does not let go of stays.
   void (*close)(rk_device* device);
 
   /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena; its
@@ -163,7 +169,7 @@ typedef struct rk_backend {
   /// Errc::limit_exceeded for more than the device's state says.
   int32_t (*executor_create)(rk_device* device, const rk_program_source* program,
                              uint64_t executor_offset, uint32_t work_groups, rk_executor** out);
-  /// Waits for the last slice to return; the caller has told it to stop.
+  /// Waits for the last slice to return; the caller has told it to stop. As close.
   void (*executor_destroy)(rk_executor* executor);
 
   /// Builds `program` as the next one of the executor, whose slices go on meanwhile. One thread at

@@ -82,9 +82,13 @@ struct RuntimeOptions {
   /// it.
   std::chrono::nanoseconds park_after = std::chrono::milliseconds(2);
   Transfer transfer = Transfer::automatic;
-  /// `sliced` only: about how long one run of a kernel may keep the others, and copies, waiting. An
-  /// op that takes longer is not interrupted.
+  /// `sliced` only: about how long one run of a kernel may keep the others, and copies, waiting. It
+  /// ends between two turns of an op (`turn_for`); other ops and handlers are not interrupted.
   std::chrono::nanoseconds slice_for = std::chrono::milliseconds(2);
+  /// About how long a product, a convolution, a graph or another op in steps goes on before the
+  /// other ring kernels of its work-group have their turn (docs/OPS.md). Zero: to its end; a
+  /// nanosecond: one step, which is slow and for tests, as is $RINGKERNEL_TURN_STEPS=1.
+  std::chrono::nanoseconds turn_for = std::chrono::microseconds(200);
   /// How long a waiting thread polls before it sleeps; and an idle executor, on the host's own
   /// cores, before it gives its core to whoever wants it, again and again until it leaves. Few
   /// microseconds where more programs are busy than there are cores.
@@ -114,6 +118,9 @@ struct RuntimeOptions {
   /// queue_full, with what takes the room; mostly answers that nobody receives. Zero: for ever.
   std::chrono::nanoseconds send_timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds termination_timeout = std::chrono::seconds(5);
+  /// How long whoever has no other timeout waits for a driver: to open a device, to build a
+  /// program. Then E6007, with the driver's call that has not come back.
+  std::chrono::nanoseconds driver_timeout = std::chrono::minutes(5);
   /// What `get_or_compile` remembers at most: functions, and bytes of the arena that they occupy.
   std::uint32_t functions_cached_max = 64;
   std::uint64_t function_cache_bytes_max = 32ull * 1024 * 1024;
@@ -138,7 +145,8 @@ struct SendOptions {
   /// `send_timeout` until there is room (queue_full). A message whose time is
   /// up ends with deadline_exceeded, and is not executed if it is still queued on the host; one
   /// whose time was up before (less than zero) is not accepted. On the native backend a calling
-  /// thread may run the op itself, and then returns with its reply, however long that takes.
+  /// thread may run the op itself, and then returns with its reply, however long that takes, unless
+  /// this is not zero and the op works in steps (docs/OPS.md, "Turns"): those it gives up.
   std::chrono::nanoseconds timeout{0};
   /// Higher goes first among the messages still queued on the host.
   std::int32_t priority = 0;

@@ -9,12 +9,16 @@
 /// A body is lane-strided: lane `lane` of `lanes` writes its share of the output, no lane writes
 /// what another one writes, and the bits of the result do not depend on `lanes`.
 ///
+/// A body that may take long works in steps (rk_turn.h): it returns RK_AGAIN where its turn is
+/// over, and goes on from there when it is called again. No bit of the result depends on where.
+///
 /// A body keeps at most 1 KiB in private memory, that of what it calls included. Whatever is larger
 /// lies in the workspace.
 #ifndef RINGKERNEL_OPS_ARGS_H
 #define RINGKERNEL_OPS_ARGS_H
 
 #include "ringkernel/protocol/command.h"
+#include "rk_turn.h"
 #include "rk_workspace.h"
 
 /// Elements of a vector, 64-bit so that counters of elements do not overflow.
@@ -25,6 +29,7 @@ typedef struct rk_op_args {
   RK_GLOBAL const rk_f32* inputs[RK_INPUTS_MAX];
   RK_GLOBAL rk_f32* output;
   RK_GLOBAL rk_f32* workspace; /* this lane's, RK_WORKSPACE_BYTES; an op may leave anything there */
+  RK_LOCAL rk_turn* turn;      /* null: the op runs to its end, as with several lanes */
   rk_u32 lane;
   rk_u32 lanes;
   rk_u64* fault_detail; /* holds the op's id; index_out_of_bounds has another */

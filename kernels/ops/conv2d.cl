@@ -50,8 +50,8 @@ RK_INLINE rk_u32 rk_op_conv2d(const rk_op_args* args) {
   product.window.column_stride = attrs->strides[1];
   product.window.pad_top = attrs->pads[0];
   product.window.pad_left = attrs->pads[2];
-  rk_product_run(&product, args, 0);
-  return RK_FAULT_NONE;
+  product.first_step = 0;
+  return rk_product_run(&product, args, 0);
 }
 
 #endif

@@ -23,8 +23,8 @@ RK_INLINE rk_u32 rk_op_dot(const rk_op_args* args) {
     return RK_FAULT_bad_shape;
   if (a->rank == 2 && out->dims[0] != product.rows) return RK_FAULT_bad_shape;
   if (b->rank == 2 && out->dims[out->rank - 1u] != product.columns) return RK_FAULT_bad_shape;
-  rk_product_run(&product, args, 0);
-  return RK_FAULT_NONE;
+  product.first_step = 0;
+  return rk_product_run(&product, args, 0);
 }
 
 #endif

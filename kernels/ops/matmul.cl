@@ -31,14 +31,26 @@ RK_INLINE rk_u32 rk_op_matmul(const rk_op_args* args) {
     product.rows *= batch.extents[0];
     rk_odometer_begin(&batch);
   }
+  const rk_u64 elements = product.rows * columns;
+  const rk_u64 step = rk_turn_first(args->turn);
   product.c = args->output;
+  product.first_step = 0;
+  if (step != 0) {
+    const rk_u64 steps = rk_product_steps(&product);
+    const rk_u64 matrix = step / steps;
+    if (matrix * elements >= out->element_count) return RK_FAULT_bad_command;
+    product.c += matrix * elements;
+    product.first_step = matrix * steps;
+    rk_odometer_seek(&batch, matrix);
+  }
   rk_u64 strip = 0;
   do {
     product.a = args->inputs[0] + batch.a;
     product.b = args->inputs[1] + batch.b;
-    rk_product_run(&product, args, strip);
+    const rk_u32 verdict = rk_product_run(&product, args, strip);
+    if (verdict != RK_FAULT_NONE) return verdict;
     strip += rk_product_strips(&product);
-    product.c += product.rows * columns;
+    product.c += elements;
   } while (rk_odometer_next(&batch, 0));
   return RK_FAULT_NONE;
 }

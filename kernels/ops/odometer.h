@@ -69,6 +69,17 @@ RK_INLINE rk_u32 rk_odometer_next(rk_odometer* walk, rk_u32 first) {
   return ++walk->index[first] < walk->extents[first] || rk_odometer_carry(walk, first);
 }
 
+/// Goes from the first index to number `position` in row-major order, which there is.
+RK_INLINE void rk_odometer_seek(rk_odometer* walk, rk_u64 position) {
+  for (rk_u32 dim = 0; dim < walk->rank; ++dim) {
+    const rk_u32 index = (rk_u32)(position % walk->extents[dim]);
+    position /= walk->extents[dim];
+    walk->index[dim] = index;
+    walk->a += (rk_u64)walk->a_strides[dim] * index;
+    walk->b += (rk_u64)walk->b_strides[dim] * index;
+  }
+}
+
 /// Pushes `dims` dims of the broadcast of `a` and `b`, the innermost `skip` of each left out; `out`
 /// must be that broadcast. `a_stride` and `b_stride` are those of the first dim pushed.
 /// Returns 0 if the shapes do not fit.

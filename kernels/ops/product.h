@@ -263,28 +263,76 @@ RK_INLINE rk_u64 rk_product_part_rows(rk_u64 rows) {
   return ((rows - 1) / (parts * RK_TILE_ROWS) + 1) * RK_TILE_ROWS;
 }
 
-/// Computes the strips of columns that are this lane's: every `lanes`th, the first of them being
-/// number `first` over all.
-RK_NOINLINE void rk_product_run(const rk_product* product, const rk_op_args* args, rk_u64 first) {
-  if (rk_product_run_small(product, args, first)) return;
-  const rk_u64 part_rows = rk_product_part_rows(product->rows);
-  rk_product_part part;
-  for (part.row = 0; part.row < product->rows; part.row += part_rows) {
-    part.rows = rk_least(product->rows - part.row, part_rows);
-    for (part.k = 0; part.k < product->depth; part.k += RK_HELD_DEPTH) {
-      part.depth = rk_least(product->depth - part.k, RK_HELD_DEPTH);
-      rk_product_pack_a(product, &part, args->workspace);
-      for (rk_u64 column = 0; column < product->columns; column += RK_TILE_COLUMNS) {
-        if ((first + column / RK_TILE_COLUMNS) % args->lanes == args->lane)
-          rk_product_strip(product, &part, column, column + args->lanes * RK_TILE_COLUMNS,
-                           args->workspace);
-      }
-    }
-  }
-}
-
 RK_INLINE rk_u64 rk_product_strips(const rk_product* product) {
   return (product->columns + RK_TILE_COLUMNS - 1) / RK_TILE_COLUMNS;
+}
+
+/// The steps of a product: a strip of a part each, where operands are packed.
+RK_INLINE rk_u64 rk_product_steps(const rk_product* product) {
+  const rk_u64 small = rk_product_small_steps(product);
+  if (small != 0) return small;
+  const rk_u64 part_rows = rk_product_part_rows(product->rows);
+  return (product->rows + part_rows - 1) / part_rows *
+         ((product->depth + RK_HELD_DEPTH - 1) / RK_HELD_DEPTH) * rk_product_strips(product);
+}
+
+/// The strips of a part from `column` on. `is_packed`: its rows of A are. A verdict of
+/// rk_turn_next.
+RK_INLINE rk_u32 rk_product_run_part(rk_product* product, const rk_product_part* part,
+                                     const rk_op_args* args, rk_u64 first, rk_u64 column,
+                                     rk_u32 is_packed) {
+  for (; column < product->columns; column += RK_TILE_COLUMNS) {
+    const rk_u64 strip = column / RK_TILE_COLUMNS;
+    const rk_u32 verdict = rk_turn_next(args->turn, product->first_step + strip);
+    if (verdict != RK_FAULT_NONE) {
+      if (is_packed) rk_turn_set_packed(args->turn, 1);
+      return verdict;
+    }
+    if (!is_packed) {
+      rk_turn_set_packed(args->turn, 0);
+      rk_product_pack_a(product, part, args->workspace);
+      is_packed = 1;
+    }
+    if ((first + strip) % args->lanes != args->lane) continue;
+    rk_product_strip(product, part, column, column + args->lanes * RK_TILE_COLUMNS,
+                     args->workspace);
+    rk_turn_work(args->turn, part->rows * part->depth * RK_TILE_COLUMNS);
+  }
+  return RK_FAULT_NONE;
+}
+
+/// Computes the strips of columns that are this lane's: every `lanes`th, the first of them being
+/// number `first` over all; those that earlier turns have not done. A verdict of rk_turn_next.
+RK_NOINLINE rk_u32 rk_product_run(rk_product* product, const rk_op_args* args, rk_u64 first) {
+  rk_u32 verdict;
+  if (rk_product_run_small(product, args, first, &verdict)) return verdict;
+  const rk_u64 strips = rk_product_strips(product);
+  const rk_u64 part_rows = rk_product_part_rows(product->rows);
+  rk_u64 step = rk_product_first_step(product, args);
+  rk_product_part part;
+  part.row = 0;
+  part.k = 0;
+  if (step != 0) {
+    const rk_u64 parts = (product->depth + RK_HELD_DEPTH - 1) / RK_HELD_DEPTH;
+    part.row = step / strips / parts * part_rows;
+    part.k = step / strips % parts * RK_HELD_DEPTH;
+    product->first_step += step / strips * strips;
+    step %= strips;
+  }
+  // Between two parts, what is packed is of the part before.
+  rk_u32 is_packed = step != 0 && rk_turn_has_packed(args->turn);
+  for (; part.row < product->rows; part.row += part_rows, part.k = 0) {
+    part.rows = rk_least(product->rows - part.row, part_rows);
+    for (; part.k < product->depth; part.k += RK_HELD_DEPTH) {
+      part.depth = rk_least(product->depth - part.k, RK_HELD_DEPTH);
+      verdict = rk_product_run_part(product, &part, args, first, step * RK_TILE_COLUMNS, is_packed);
+      if (verdict != RK_FAULT_NONE) return verdict;
+      product->first_step += strips;
+      is_packed = 0;
+      step = 0;
+    }
+  }
+  return RK_FAULT_NONE;
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "ops/args.h"
 #include "ops/window.h"
+#include "rk_turn.h"
 
 #define RK_BLOCK_DEPTH 128u
 
@@ -18,6 +19,7 @@ typedef struct rk_product {
   rk_u64 rows;
   rk_u64 depth;
   rk_u64 columns;
+  rk_u64 first_step;  /* of the op: its first one of this product; behind it, of the next one */
   rk_u32 is_windowed; /* a row of A is the window for one output of conv2d */
   rk_window window;
 } rk_product;
@@ -41,6 +43,12 @@ RK_INLINE void rk_store_some(RK_GLOBAL rk_f32* to, rk_f32x16 value, rk_u64 width
   rk_f32 elements[16];
   rk_store16_private(elements, value);
   for (rk_u64 i = 0; i < width; ++i) to[i] = elements[i];
+}
+
+/// How many steps of the product earlier turns have done.
+RK_INLINE rk_u64 rk_product_first_step(const rk_product* product, const rk_op_args* args) {
+  const rk_u64 step = rk_turn_first(args->turn);
+  return step > product->first_step ? step - product->first_step : 0;
 }
 
 // --- one row ------------------------------------------------------------------------------------
@@ -103,11 +111,19 @@ RK_PRODUCT_ROW(rk_product_row2, 2, 2)
 RK_PRODUCT_ROW(rk_product_row4, 4, 1)
 #endif
 
+/// A step is 16 columns; those of a strip are done together.
+#define RK_ROW_STEPS(product) (((product)->columns + 15) / 16)
+
 /// Every lane takes its share of strips, the first of which is number `first` over all.
-RK_INLINE void rk_product_run_row(const rk_product* product, const rk_op_args* args, rk_u64 first) {
+RK_INLINE rk_u32 rk_product_run_row(const rk_product* product, const rk_op_args* args,
+                                    rk_u64 first) {
   rk_u64 strip = first;
-  for (rk_u64 column = 0; column < product->columns; ++strip) {
+  rk_u64 column = rk_product_first_step(product, args) * 16;
+  for (; column < product->columns; ++strip) {
     const rk_u32 is_mine = strip % args->lanes == args->lane;
+    const rk_u32 verdict = rk_turn_next(args->turn, product->first_step + column / 16);
+    if (verdict != RK_FAULT_NONE) return verdict;
+    rk_turn_work(args->turn, product->depth * rk_least(product->columns - column, 64));
 #if !RK_IS_GPU
     const rk_u64 left = product->columns - column;
     if (left >= 64) {
@@ -124,6 +140,7 @@ RK_INLINE void rk_product_run_row(const rk_product* product, const rk_op_args* a
     if (is_mine) rk_product_row1(product, column);
     column += 16;
   }
+  return RK_FAULT_NONE;
 }
 
 // --- up to 16 columns ---------------------------------------------------------------------------
@@ -185,10 +202,9 @@ RK_INLINE void rk_narrow_tile(const rk_narrow* narrow, RK_GLOBAL const rk_f32* c
   }
 }
 
-/// `count` rows of C, beginning with the product of the row at `a`.
-RK_INLINE void rk_narrow_rows(const rk_narrow* narrow, RK_GLOBAL const rk_f32* a, rk_u64 count,
-                              RK_GLOBAL rk_f32* c) {
-  rk_u64 in_line = 0;
+/// `count` rows of C, beginning with the product of the row at `a`, number `in_line` of its line.
+RK_INLINE void rk_narrow_rows(const rk_narrow* narrow, RK_GLOBAL const rk_f32* a, rk_u64 in_line,
+                              rk_u64 count, RK_GLOBAL rk_f32* c) {
   for (rk_u64 row = 0; row < count; row += RK_TILE_ROWS, c += RK_TILE_ROWS * narrow->columns) {
     RK_GLOBAL const rk_f32* rows[RK_TILE_ROWS];
     RK_UNROLL for (rk_u32 r = 0; r < RK_TILE_ROWS; ++r) {
@@ -214,10 +230,9 @@ RK_INLINE RK_GLOBAL const rk_f32* rk_narrow_pack_b(const rk_product* product,
   return to;
 }
 
-/// The image with its zeros around, as large as the windows need. Returns where it lies.
-RK_INLINE RK_GLOBAL const rk_f32* rk_narrow_pad(const rk_window* window,
-                                                RK_GLOBAL const rk_f32* image, rk_u64 rows,
-                                                rk_u64 line, RK_GLOBAL rk_f32* RK_RESTRICT to) {
+/// Packs the image with its zeros around, as large as the windows need.
+RK_INLINE void rk_narrow_pad(const rk_window* window, RK_GLOBAL const rk_f32* image, rk_u64 rows,
+                             rk_u64 line, RK_GLOBAL rk_f32* RK_RESTRICT to) {
   const rk_u64 length = window->image_columns * window->channels;
   const rk_u64 pad = window->pad_left * window->channels;
   for (rk_u64 row = 0; row < rows; ++row) {
@@ -228,7 +243,6 @@ RK_INLINE RK_GLOBAL const rk_f32* rk_narrow_pad(const rk_window* window,
     else
       rk_pack_zeros(to + row * line, line);
   }
-  return to;
 }
 
 /// Describes the product; false where B, or an image with its padding, is too large for the
@@ -266,11 +280,61 @@ RK_INLINE rk_u32 rk_narrow_open(const rk_product* product, rk_narrow* narrow) {
   return 1;
 }
 
+/// Multiply-adds of a step, about.
+#define RK_NARROW_STEP ((rk_u64)1 << 20)
+
+/// Whether the product is too small to be divided: most are, and are done without a look at steps.
+RK_INLINE rk_u32 rk_narrow_is_one_step(const rk_product* product) {
+  return product->rows * product->depth * 16 <= RK_NARROW_STEP;
+}
+
+/// How the rows of C are divided: those of an image, or all, are a group, which is taken in steps.
+typedef struct rk_narrow_plan {
+  rk_u64 rows;      /* of a group */
+  rk_u64 step_rows; /* of a step: whole tiles, or the group */
+  rk_u64 steps;     /* of a group */
+} rk_narrow_plan;
+
+RK_INLINE rk_narrow_plan rk_narrow_plan_of(const rk_product* product) {
+  rk_narrow_plan plan;
+  plan.rows = product->rows;
+  if (product->is_windowed)
+    plan.rows = product->window.output_rows * product->window.output_columns;
+  const rk_u64 tiles = RK_NARROW_STEP / (RK_TILE_ROWS * 16) / product->depth;
+  plan.step_rows = (tiles != 0 ? tiles : 1) * RK_TILE_ROWS;
+  plan.steps = (plan.rows + plan.step_rows - 1) / plan.step_rows;
+  return plan;
+}
+
+/// The rows of a group whose first product is that of the row at `a`, from step `step` on. A
+/// verdict of rk_turn_next.
+RK_INLINE rk_u32 rk_narrow_group(const rk_product* product, const rk_narrow* narrow,
+                                 const rk_narrow_plan* plan, const rk_op_args* args,
+                                 RK_GLOBAL const rk_f32* a, rk_u64 step, RK_GLOBAL rk_f32* c) {
+  const rk_u64 line_elements = narrow->line_step + (narrow->line - 1) * narrow->step;
+  rk_u64 line = 0;
+  rk_u64 in_line = step * plan->step_rows;
+  for (rk_u64 row = in_line; row < plan->rows; row += plan->step_rows, ++step) {
+    const rk_u32 verdict = rk_turn_next(args->turn, product->first_step + step);
+    if (verdict != RK_FAULT_NONE) return verdict;
+    if (in_line >= narrow->line) {
+      line += in_line / narrow->line;
+      in_line %= narrow->line;
+    }
+    const rk_u64 count = rk_least(plan->rows - row, plan->step_rows);
+    rk_narrow_rows(narrow, a + line * line_elements + in_line * narrow->step, in_line, count,
+                   c + row * product->columns);
+    rk_turn_work(args->turn, count * product->depth * 16);
+    in_line += count;
+  }
+  return RK_FAULT_NONE;
+}
+
 RK_INLINE void rk_product_run_narrow(const rk_product* product, rk_narrow* narrow,
                                      RK_GLOBAL rk_f32* workspace) {
   narrow->b = rk_narrow_pack_b(product, workspace);
   if (!product->is_windowed) {
-    rk_narrow_rows(narrow, product->a, product->rows, product->c);
+    rk_narrow_rows(narrow, product->a, 0, product->rows, product->c);
     return;
   }
   const rk_window* window = &product->window;
@@ -279,26 +343,94 @@ RK_INLINE void rk_product_run_narrow(const rk_product* product, rk_narrow* narro
   RK_GLOBAL rk_f32* c = product->c;
   for (rk_u64 row = 0; row < product->rows; row += outputs) {
     RK_GLOBAL const rk_f32* a = image;
-    if (narrow->padded_rows != 0)
-      a = rk_narrow_pad(window, image, narrow->padded_rows, narrow->run_step,
-                        workspace + narrow->b_floats);
-    rk_narrow_rows(narrow, a, outputs, c);
+    if (narrow->padded_rows != 0) {
+      RK_GLOBAL rk_f32* padded = workspace + narrow->b_floats;
+      rk_narrow_pad(window, image, narrow->padded_rows, narrow->run_step, padded);
+      a = padded;
+    }
+    rk_narrow_rows(narrow, a, 0, outputs, c);
     image += window->image_rows * window->image_columns * window->channels;
     c += outputs * product->columns;
   }
 }
 
-/// Whether it is one of these products; then this lane's part of it is done.
-RK_INLINE rk_u32 rk_product_run_small(const rk_product* product, const rk_op_args* args,
-                                      rk_u64 first) {
+/// The same in steps.
+RK_NOINLINE rk_u32 rk_product_step_narrow(rk_product* product, rk_narrow* narrow,
+                                          const rk_op_args* args) {
+  RK_GLOBAL rk_f32* workspace = args->workspace;
+  const rk_narrow_plan plan = rk_narrow_plan_of(product);
+  const rk_window* window = &product->window;
+  rk_u64 step = rk_product_first_step(product, args);
+  rk_u32 is_packed = step != 0 && rk_turn_has_packed(args->turn);
+  rk_turn_set_packed(args->turn, 0);
+  if (is_packed && narrow->b_floats != 0)
+    narrow->b = workspace;
+  else
+    narrow->b = rk_narrow_pack_b(product, workspace);
+  rk_u64 row = 0;
+  if (step != 0) {
+    row = step / plan.steps * plan.rows;
+    product->first_step += step / plan.steps * plan.steps;
+    step %= plan.steps;
+  }
+  for (; row < product->rows; row += plan.rows) {
+    RK_GLOBAL const rk_f32* a = product->a;
+    if (product->is_windowed)
+      a += row / plan.rows * (window->image_rows * window->image_columns * window->channels);
+    if (narrow->padded_rows != 0) {
+      RK_GLOBAL rk_f32* padded = workspace + narrow->b_floats;
+      // In the midst of an image it is this image that was packed.
+      if (!is_packed || step == 0)
+        rk_narrow_pad(window, a, narrow->padded_rows, narrow->run_step, padded);
+      a = padded;
+    }
+    const rk_u32 verdict =
+        rk_narrow_group(product, narrow, &plan, args, a, step, product->c + row * product->columns);
+    if (verdict != RK_FAULT_NONE) {
+      rk_turn_set_packed(args->turn, 1);
+      return verdict;
+    }
+    product->first_step += plan.steps;
+    is_packed = 0;
+    step = 0;
+  }
+  return RK_FAULT_NONE;
+}
+
+/// Whether it is one of these products; then this lane's part of it is done, unless `verdict`, of
+/// rk_turn_next, says that it is not.
+RK_INLINE rk_u32 rk_product_run_small(rk_product* product, const rk_op_args* args, rk_u64 first,
+                                      rk_u32* verdict) {
+  *verdict = RK_FAULT_NONE;
   if (product->rows == 1 && !product->is_windowed) {
-    rk_product_run_row(product, args, first);
+    *verdict = rk_product_run_row(product, args, first);
+    product->first_step += RK_ROW_STEPS(product);
     return 1;
   }
   rk_narrow narrow;
   if (RK_IS_GPU || product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
-  if (first % args->lanes == args->lane) rk_product_run_narrow(product, &narrow, args->workspace);
+  if (first % args->lanes != args->lane) return 1;
+  if (!rk_narrow_is_one_step(product)) {
+    *verdict = rk_product_step_narrow(product, &narrow, args);
+    return 1;
+  }
+  *verdict = rk_turn_next(args->turn, product->first_step);
+  if (*verdict != RK_FAULT_NONE) return 1;
+  rk_turn_set_packed(args->turn, 0);
+  rk_product_run_narrow(product, &narrow, args->workspace);
+  rk_turn_work(args->turn, product->rows * product->depth * 16);
+  ++product->first_step;
   return 1;
+}
+
+/// The steps of such a product, or 0.
+RK_INLINE rk_u64 rk_product_small_steps(const rk_product* product) {
+  if (product->rows == 1 && !product->is_windowed) return RK_ROW_STEPS(product);
+  rk_narrow narrow;
+  if (RK_IS_GPU || product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
+  if (rk_narrow_is_one_step(product)) return 1;
+  const rk_narrow_plan plan = rk_narrow_plan_of(product);
+  return product->rows / plan.rows * plan.steps;
 }
 
 #endif

@@ -155,6 +155,7 @@ RK_OUTLINE rk_u32 rk_reduce(const rk_op_args* args, rk_u32 is_mean) {
     rk_u64 i = 0;
     for (; is_wide && i + RK_WIDTH <= run; i += RK_WIDTH) {
       if (unit++ % args->lanes != args->lane) continue;
+      rk_turn_set_packed(args->turn, 0);
       rk_store16(out + i, rk_sum_scattered16(from + i, &reduced, count, args->workspace) /
                               rk_splat16(divisor));
     }

@@ -3,6 +3,10 @@
 // Its kernels have none, and on a GPU each byte of a message is private memory of a work-item.
 #define RK_STATELESS
 #endif
+// On a GPU the notes of a turn would take more private memory than a work-item may have.
+#if !defined(RK_RESUMES) && !defined(RK_GPU)
+#define RK_RESUMES
+#endif
 #include "rk_device.h"
 #include "rk_dispatch.h"
 

@@ -123,7 +123,8 @@ Result<void> KernelState::read_state(std::span<std::byte> bytes) const {
   const std::lock_guard lock(mutex_);  // it cannot become active meanwhile
   if (Result<void> checked = check_state(bytes.size()); !checked)
     return noted(std::move(checked).error());
-  RK_TRY_VOID(runtime_->memory().to_host(rings_.state_offset, bytes.size()));
+  RK_TRY_VOID(runtime_->memory().to_host(rings_.state_offset, bytes.size(),
+                                         runtime_->options().termination_timeout));
   std::memcpy(bytes.data(), runtime_->arena().data() + rings_.state_offset, bytes.size());
   return {};
 }
@@ -133,7 +134,8 @@ Result<void> KernelState::write_state(Bytes bytes) {
   if (Result<void> checked = check_state(bytes.size()); !checked)
     return noted(std::move(checked).error());
   std::memcpy(runtime_->arena().data() + rings_.state_offset, bytes.data(), bytes.size());
-  return runtime_->memory().to_device(rings_.state_offset, bytes.size());
+  return runtime_->memory().to_device(rings_.state_offset, bytes.size(),
+                                      runtime_->options().termination_timeout);
 }
 
 Error KernelState::has_no_methods() const {

@@ -126,7 +126,8 @@ Result<void> KernelState::add_region(std::uint64_t bytes,
   RK_TRY(region, runtime_->arena().take(bytes));
   region_ = std::move(region);
   fill(runtime_->arena().data() + region_.offset(), region_.offset());
-  return runtime_->memory().to_device(region_.offset(), bytes);
+  return runtime_->memory().to_device(region_.offset(), bytes,
+                                      runtime_->options().termination_timeout);
 }
 
 KernelStatus KernelState::status() const {
@@ -338,7 +339,11 @@ auto KernelState::exchange_with(Prepared& prepared, const SendOptions& options, 
   if (Result<void> replies = check_replies(); !replies) [[unlikely]]
     return noted(std::move(replies).error());
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
-  bridge::Timeout timeout(timeout_ns(options, runtime_->options().call_timeout));
+  // The device gives up what takes longer than it was asked to; what this thread runs itself by the
+  // runtime's call_timeout has no such limit.
+  const std::uint64_t wait_ns = timeout_ns(options, runtime_->options().call_timeout);
+  prepared.envelope.timeout_ns = options.timeout.count() != 0 ? wait_ns : bridge::no_deadline;
+  bridge::Timeout timeout(wait_ns);
   for (;;) {
     Result<MessageId> id =
         channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,

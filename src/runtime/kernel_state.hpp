@@ -293,8 +293,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   };
   [[nodiscard]] Result<StateCopy> copy_state(std::chrono::nanoseconds timeout);
   /// Nothing: not yet, and `pause` is the epoch of the kernel's pause. The state lock is held.
-  [[nodiscard]] std::optional<Result<StateCopy>> try_copy_state(
-      std::optional<std::uint32_t>& pause);
+  [[nodiscard]] std::optional<Result<StateCopy>> try_copy_state(std::optional<std::uint32_t>& pause,
+                                                                std::chrono::nanoseconds patience);
   void end_pause(std::uint32_t pause) noexcept;
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;

@@ -164,10 +164,9 @@ class Termination final : public bridge::Watch {
     if (!kernel_->channel_->idle()) return false;  // somebody else is ending a message right now
     Result<void> result;
     if (!released)
-      result =
-          Error(Errc::execution_timeout, "kernel '" + kernel_->id_ +
-                                             "' was not let go of by the device; its rings stay"
-                                             " allocated until it is");
+      result = Error(Errc::execution_timeout,
+                     "kernel '" + kernel_->id_ + "' was not let go of by the device" +
+                         kernel_->program_->why_late() + "; its rings stay allocated until it is");
     kernel_->finish_termination(released && !executor.failed(), epoch_, std::move(result));
     return true;
   }

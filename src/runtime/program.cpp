@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "foundation/timeout.hpp"
 
@@ -10,7 +11,7 @@ namespace ringkernel {
 namespace {
 
 /// Long enough for any of the short slices that measure_poll_ns runs, a build included.
-constexpr std::uint64_t measure_timeout_ns = 60'000'000'000;
+constexpr std::uint64_t measure_timeout_ns_max = 60'000'000'000;
 constexpr std::uint32_t polls_short = 100;
 constexpr std::uint32_t polls_long = 20'100;
 constexpr int measure_rounds = 3;
@@ -59,6 +60,8 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   if (options.slices_have_clock)
     executor_->set_idle_ns(std::max<std::uint64_t>(bounded_ns(options.park_after), 1),
                            bounded_ns(options.spin_for));
+  executor_->set_turn_ns(static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      bounded_ns(options.turn_for), std::numeric_limits<std::uint32_t>::max())));
   executor_->open(polls_short);
   RK_TRY(polls_max, idle_polls_max(options));
   if (memory_.is_shared()) {
@@ -94,7 +97,8 @@ Result<std::uint32_t> Program::idle_polls_max(const ProgramOptions& options) {
   if (memory_.transfer() == RK_TRANSFER_SLICED) return 1;
   if (options.slices_have_clock) return std::numeric_limits<std::uint32_t>::max();
   if (memory_.is_shared()) {
-    RK_TRY(poll_ns, measure_poll_ns());
+    RK_TRY(poll_ns,
+           measure_poll_ns(std::min(bounded_ns(options.driver_timeout), measure_timeout_ns_max)));
     return polls_for(options.park_after, poll_ns);
   }
   const double poll_ns =
@@ -157,7 +161,24 @@ Result<std::uint64_t> Program::start_copies(std::span<const rk_copy> copies) {
   std::uint64_t bytes = 0;
   for (const rk_copy& copy : copies) bytes += copy.bytes * (copy.second_offset != 0 ? 2 : 1);
   copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  return memory_.device().start_copies(copies);
+  RK_TRY(ticket, memory_.device().start_copies(copies));
+  last_ticket_.store(ticket, std::memory_order_relaxed);  // likewise
+  return ticket;
+}
+
+std::string Program::why_late() {
+  const auto reason_of = [](const Result<void>& waited) -> std::string {
+    constexpr std::string_view before = ": the driver";
+    if (waited || !(waited.error() == Errc::execution_timeout)) return {};
+    const std::string text = waited.error().detail;
+    const std::size_t place = text.find(before);
+    return place == std::string::npos ? std::string() : text.substr(place);
+  };
+  if (std::string text = reason_of(port_->wait(std::chrono::nanoseconds(0))); !text.empty())
+    return text;
+  if (memory_.is_shared()) return {};
+  const std::uint64_t ticket = last_ticket_.load(std::memory_order_relaxed);  // likewise
+  return reason_of(memory_.device().wait_for_copies(ticket, 0));
 }
 
 Result<bool> Program::copies_ended(std::uint64_t ticket, std::uint64_t timeout_ns) {
@@ -172,12 +193,12 @@ Result<bool> Program::slices_returned(std::uint64_t timeout_ns) {
   return unless(Errc::execution_timeout, port_->wait(std::chrono::nanoseconds(timeout_ns)));
 }
 
-Result<double> Program::measure_poll_ns() {
+Result<double> Program::measure_poll_ns(std::uint64_t timeout_ns) {
   const auto slice_ns = [&](std::uint32_t polls) -> Result<std::uint64_t> {
     executor_->set_idle_polls_max(polls);
     const std::uint64_t start_ns = clock_.now_ns();
     executor_->wake(0, bridge::Executor::Wake::launch);
-    RK_TRY_VOID(wait(measure_timeout_ns));
+    RK_TRY_VOID(wait(timeout_ns));
     if (executor_->failed()) return executor_->failure();
     return clock_.now_ns() - start_ns;
   };

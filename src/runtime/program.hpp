@@ -32,6 +32,8 @@ struct ProgramOptions {
   std::chrono::nanoseconds park_after{0};
   std::chrono::nanoseconds spin_for{0};
   std::chrono::nanoseconds slice_for{0};
+  std::chrono::nanoseconds driver_timeout{0};
+  std::chrono::nanoseconds turn_for{0};
   std::uint64_t polls_per_ms = 0;  ///< of the device, idle, as its self-test measured; 0 = unknown
   bool slices_have_clock = false;  ///< and measure `park_after` themselves
   TraceLog* trace = nullptr;       ///< is told of slices; nullptr: nobody is
@@ -89,6 +91,8 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   Result<void> wait(std::uint64_t timeout_ns) override;
   Result<void> error() override;
   void refresh_telemetry(std::uint32_t kernel) override;
+  /// As of a bridge::DevicePort: which call of the driver lasts.
+  [[nodiscard]] std::string why_late() override;
 
  private:
   Program(DeviceMemory& memory, DefinitionPointer definition, Arena::Region region)
@@ -105,7 +109,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   /// Polls after which an idle slice has to park.
   [[nodiscard]] Result<std::uint32_t> idle_polls_max(const ProgramOptions& options);
   /// Nanoseconds of one idle poll of a resident slice.
-  [[nodiscard]] Result<double> measure_poll_ns();
+  [[nodiscard]] Result<double> measure_poll_ns(std::uint64_t timeout_ns);
 
   Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override;
   Result<bool> copies_ended(std::uint64_t ticket, std::uint64_t timeout_ns) override;
@@ -129,6 +133,7 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   std::atomic<bool> has_span_{false};  // changed with the lock
   std::atomic<std::uint64_t> copies_{0};
   std::atomic<std::uint64_t> copied_bytes_{0};
+  std::atomic<std::uint64_t> last_ticket_{0};
   std::optional<backend::Executor> port_;
   std::optional<bridge::Executor> executor_;
   std::optional<bridge::Mover> mover_;  ///< where the device has memory of its own

@@ -17,6 +17,7 @@
 #include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
+#include "foundation/timeout.hpp"
 #include "http/address.hpp"
 #include "runtime/function_state.hpp"
 #include "runtime/kernel_state.hpp"
@@ -82,9 +83,13 @@ Result<void> check(const RuntimeOptions& options) {
                                            "; an executor has at most " +
                                            std::to_string(work_groups_max));
   const bool negative = options.park_after.count() < 0 || options.spin_for.count() < 0 ||
-                        options.slice_for.count() < 0 || options.call_timeout.count() < 0 ||
-                        options.send_timeout.count() < 0 || options.termination_timeout.count() < 0;
+                        options.slice_for.count() < 0 || options.turn_for.count() < 0 ||
+                        options.call_timeout.count() < 0 || options.send_timeout.count() < 0 ||
+                        options.termination_timeout.count() < 0 ||
+                        options.driver_timeout.count() < 0;
   if (negative) return Error(Errc::invalid_argument, "a duration is negative");
+  if (options.driver_timeout.count() == 0)
+    return Error(Errc::invalid_argument, "driver_timeout must not be 0");
   if (options.telemetry_period < std::chrono::milliseconds(1) ||
       options.telemetry_period > std::chrono::hours(1))
     return Error(Errc::invalid_argument, "telemetry_period is not from a millisecond to an hour");
@@ -98,6 +103,8 @@ Result<RuntimeOptions> completed(RuntimeOptions options) {
   RK_TRY_VOID(switch_of_environment("RINGKERNEL_CACHE"));
   RK_TRY_VOID(switch_of_environment("RINGKERNEL_RESIDENT_COPIER"));
   RK_TRY(telemetry, switch_of_environment("RINGKERNEL_TELEMETRY"));
+  RK_TRY(steps, switch_of_environment("RINGKERNEL_TURN_STEPS"));
+  if (steps.value_or(false)) options.turn_for = std::chrono::nanoseconds(1);
   options.telemetry = options.telemetry && telemetry.value_or(true);
   if (options.http_address.empty()) options.http_address = environment("RINGKERNEL_HTTP");
   return options;
@@ -238,6 +245,8 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
   rk_device_options device_options{};
   device_options.executors_max = programs_max;
   device_options.arena_bytes = options.arena_bytes;
+  device_options.driver_timeout_ns = bounded_ns(options.driver_timeout);
+  device_options.end_timeout_ns = bounded_ns(options.termination_timeout);
   RK_TRY(transfer, wanted_transfer(options.transfer));
   device_options.transfer = transfer;
   // An index names one device; without one the first that opens is taken.

@@ -19,7 +19,14 @@ Result<RuntimeState::Current> RuntimeState::current(const std::string& name) con
 }
 
 Result<Program*> RuntimeState::program(const std::string& name) {
-  const std::lock_guard lock(programs_mutex_);
+  std::unique_lock lock(programs_mutex_);
+  const auto is_built = [&] {
+    const auto found = programs_.find(name);
+    return found == programs_.end() || found->second != nullptr;
+  };
+  if (!program_built_.wait_for(lock, std::chrono::nanoseconds(bounded_ns(options_.driver_timeout)),
+                               is_built))
+    return Error(Errc::execution_timeout, "another build of program '" + name + "' has not ended");
   if (!memory_) return Error(Errc::runtime_closed, "program '" + name + "'");
   const auto found = programs_.find(name);
   if (found != programs_.end()) {
@@ -34,7 +41,7 @@ Result<Program*> RuntimeState::program(const std::string& name) {
                                    "; restart the program, and launch its kernels anew");
   }
   RK_TRY(wanted, current(name));
-  return open_program(wanted);
+  return open_program(wanted, lock);
 }
 
 Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
@@ -60,8 +67,13 @@ void RuntimeState::note_of_program(std::string_view name, const Error& error) no
 }
 
 Result<ProgramInfo> RuntimeState::try_add_program(const ProgramDesc& desc) {
-  const std::lock_guard lock(programs_mutex_);
-  if (!memory_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
+  {
+    const std::lock_guard lock(registry_mutex_);
+    if (closed_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
+    ++launching_;
+  }
+  const ScopeGuard ended([this]() noexcept { end_launching(); });
+  std::unique_lock lock(programs_mutex_);
   if (program::Definition::is_built_in(desc.name) || added_.contains(desc.name))
     return Error(Errc::invalid_argument, "there is a program '" + desc.name + "' already");
   RK_TRY(definition, program::Definition::of(desc));
@@ -69,14 +81,15 @@ Result<ProgramInfo> RuntimeState::try_add_program(const ProgramDesc& desc) {
   const auto place = added_.emplace(desc.name, Current{definition, 1, nullptr}).first;
   ProgramInfo info = definition->info(1);
   ScopeGuard leaving([&]() noexcept { added_.erase(place); });
-  if (Result<Program*> opened = open_program(place->second); !opened)
+  if (Result<Program*> opened = open_program(place->second, lock); !opened)
     return definition->explained(std::move(opened).error());
   leaving.dismiss();
   return info;
 }
 
-Result<Program*> RuntimeState::open_program(const Current& current) {
-  const DefinitionPointer& definition = current.definition;
+Result<Program*> RuntimeState::open_program(const Current& current,
+                                            std::unique_lock<std::mutex>& lock) {
+  const DefinitionPointer definition = current.definition;
   if (programs_.size() == programs_max)
     return Error(Errc::limit_exceeded,
                  "a runtime has at most " + std::to_string(programs_max) + " programs");
@@ -87,16 +100,24 @@ Result<Program*> RuntimeState::open_program(const Current& current) {
                                        .park_after = options_.park_after,
                                        .spin_for = options_.spin_for,
                                        .slice_for = options_.slice_for,
+                                       .driver_timeout = options_.driver_timeout,
+                                       .turn_for = options_.turn_for,
                                        .polls_per_ms = opened_.polls_per_ms,
                                        .slices_have_clock = opened_.slices_have_clock != 0,
                                        .trace = trace()};
-  const auto place =
-      programs_.emplace(definition->name(), nullptr).first;  // nobody sees it without the lock
-  ScopeGuard leaving([&]() noexcept { programs_.erase(place); });
+  const auto place = programs_.emplace(definition->name(), nullptr).first;
+  ScopeGuard leaving([&]() noexcept {
+    if (!lock.owns_lock()) lock.lock();
+    programs_.erase(place);
+    program_built_.notify_all();
+  });
+  lock.unlock();  // metrics, and the other programs, do not wait for the driver
   RK_TRY(opened, Program::open(*memory_, *arena_, definition, program_options));
+  lock.lock();
   bridge_.add(opened->executor());  // nothing throws behind it
   leaving.dismiss();
   place->second = std::move(opened);
+  program_built_.notify_all();
   return place->second.get();
 }
 
@@ -107,6 +128,8 @@ Result<void> RuntimeState::end_program(std::string_view name) {
     RK_TRY(known, current(std::string(name)));
     return {};
   }
+  if (!found->second)
+    return Error(Errc::busy, "program '" + std::string(name) + "' is being built");
   bridge::Executor& executor = found->second->executor();
   // Another error is that of a slice which has ended: only one that has not may touch the arena.
   Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));

@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <cstddef>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "foundation/memory_error.hpp"
@@ -24,6 +28,9 @@ namespace ringkernel::detail {
 
 namespace {
 
+/// With a copy between host and device.
+constexpr std::chrono::minutes copy_timeout_max(1);
+
 /// Why it can be no ring kernel's id; empty: it can.
 std::string fault_of_id(std::string_view id) {
   if (id.empty() || id.size() > kernel_id_length_max)
@@ -32,6 +39,17 @@ std::string fault_of_id(std::string_view id) {
   if (!telemetry::is_utf8(id)) return "an id is UTF-8, this one is not";
   if (id.find('\0') != std::string_view::npos) return "an id has no NUL, this one has";
   return {};
+}
+
+/// Keeps in sight what has to stay for good: who looks for leaks is to find what nobody meant.
+template <class Object>
+void leave_behind(std::unique_ptr<Object>& object) noexcept {
+  static std::array<std::atomic<Object*>, 256> left{};
+  static std::atomic<std::size_t> count{0};
+  // relaxed: nobody reads them
+  const std::size_t place = count.fetch_add(1, std::memory_order_relaxed);
+  Object* const pointer = object.release();
+  if (place < left.size()) left[place].store(pointer, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -58,13 +76,15 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       publishes_(options.telemetry),
       opened_(device_state),
       memory_(std::make_unique<DeviceMemory>(
-          std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer)),
+          std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer,
+          std::min<std::chrono::nanoseconds>(options.driver_timeout, copy_timeout_max))),
       arena_(std::in_place, static_cast<std::byte*>(device_state.arena), device_state.arena_bytes),
       tensors_(std::in_place, *arena_,
                description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu,
                memory_->is_shared() ? nullptr : memory_.get()),
       functions_(options.functions_cached_max, options.function_cache_bytes_max),
-      bridge_(clock_) {}
+      bridge_(clock_),
+      builder_(std::make_unique<boost::asio::thread_pool>(1)) {}
 
 void RuntimeState::start(std::shared_ptr<LogSink> log) {
   bridge_.start();
@@ -72,7 +92,10 @@ void RuntimeState::start(std::shared_ptr<LogSink> log) {
   if (log != nullptr) start_log(std::move(log));
 }
 
-RuntimeState::~RuntimeState() { (void)shutdown(); }
+RuntimeState::~RuntimeState() {
+  (void)shutdown();
+  if (is_left_) leave_behind(memory_);  // what was under way may still use it
+}
 
 void RuntimeState::start_telemetry() {
   if (!publishes_) {
@@ -134,7 +157,8 @@ Error RuntimeState::noted(std::string_view kernel, Error error) noexcept {
 
 void RuntimeState::take_trace(std::vector<TraceEvent>& events) {
   if (const std::unique_lock lock(programs_mutex_, std::try_to_lock); lock.owns_lock())
-    for (const auto& [name, program] : programs_) program->note_parked();
+    for (const auto& [name, program] : programs_)
+      if (program) program->note_parked();
   trace_.take(events);
 }
 
@@ -173,13 +197,8 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
       return Error(Errc::kernel_exists, "'" + std::string(id) + "'");
     ++launching_;
   }
-  const ScopeGuard ended([this]() noexcept {  // whatever becomes of it; then the program may go
-    {
-      const std::lock_guard lock(registry_mutex_);
-      --launching_;
-    }
-    launched_.notify_all();
-  });
+  // Whatever becomes of it; then the program may go.
+  const ScopeGuard ended([this]() noexcept { end_launching(); });
   std::shared_lock<std::shared_mutex> not_swapped;  // until it is as it is to be
   {
     ScopeGuard forgetting([&]() noexcept { forget(*kernel); });
@@ -187,6 +206,14 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
     not_swapped = std::shared_lock(program_of_kernel->launches());
     RK_TRY_VOID(kernel->open(*program_of_kernel));
     forgetting.dismiss();
+  }
+  const bool is_left = [this] {
+    const std::lock_guard lock(registry_mutex_);
+    return is_left_;
+  }();
+  if (is_left) {  // shutdown did not wait for it
+    (void)kernel->terminate({}, make_error_code(Errc::runtime_closed));
+    return Error(Errc::runtime_closed, "launch of '" + std::string(id) + "'");
   }
   if (options.auto_activate) {
     if (Result<void> activated = kernel->try_activate(); !activated) {
@@ -197,10 +224,24 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
   return kernel;
 }
 
+void RuntimeState::end_launching() noexcept {
+  {
+    const std::lock_guard lock(registry_mutex_);
+    --launching_;
+  }
+  launched_.notify_all();
+}
+
+bool RuntimeState::wait_for_launches(std::unique_lock<std::mutex>& lock) {
+  return launched_.wait_for(lock,
+                            std::chrono::nanoseconds(bounded_ns(options_.termination_timeout)),
+                            [this] { return launching_ == 0; });
+}
+
 bool RuntimeState::post_build(std::function<void()> build) {
   const std::lock_guard lock(registry_mutex_);  // shutdown joins the builder behind "closed"
   if (closed_) return false;
-  boost::asio::post(builder_, std::move(build));
+  boost::asio::post(*builder_, std::move(build));
   return true;
 }
 
@@ -296,11 +337,14 @@ RuntimeMetrics RuntimeState::own_metrics() const {
 }
 
 void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
-  metrics.executors = programs_.size();
   metrics.slices = ended_programs_.slices;
   metrics.copies = ended_programs_.copies;
   metrics.copied_bytes = ended_programs_.copied_bytes;
-  for (const auto& [name, program] : programs_) program->add_to(metrics);
+  for (const auto& [name, program] : programs_) {
+    if (!program) continue;
+    ++metrics.executors;
+    program->add_to(metrics);
+  }
   if (memory_) {  // not shut down
     metrics.telemetry_file = telemetry_file_;
     metrics.http_address = http_address_;
@@ -335,7 +379,11 @@ Result<void> RuntimeState::restart(std::string_view name) {
     std::unique_lock lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "restart of '" + std::string(name) + "'");
     restarting_ = true;
-    launched_.wait(lock, [this] { return launching_ == 0; });
+    if (!wait_for_launches(lock)) {
+      restarting_ = false;
+      return Error(Errc::execution_timeout,
+                   "a launch, or another build of a program, has not ended; restart it once more");
+    }
     for (auto next = kernels_.rbegin(); next != kernels_.rend(); ++next) {
       if (next->second->program_name() != name) continue;
       next->second->next_ending_ = std::move(first);
@@ -372,15 +420,19 @@ Result<void> RuntimeState::shutdown() noexcept {
   {
     std::unique_lock lock(registry_mutex_);
     closed_ = true;
-    launched_.wait(lock, [this] { return launching_ == 0; });
+    is_left_ |= !wait_for_launches(lock);
     for (auto next = kernels_.rbegin(); next != kernels_.rend(); ++next) {
+      if (is_left_ && next->second->status() == KernelStatus::created) continue;  // ends by itself
       next->second->next_ending_ = std::move(first);
       first = next->second;
     }
   }
   Result<void> result = terminate_all(std::move(first), make_error_code(Errc::runtime_closed));
   functions_.close();  // their kernels have ended
-  builder_.join();
+  if (is_left_)
+    leave_behind(builder_);  // its thread is in the driver
+  else if (builder_)
+    builder_->join();
   bridge_.stop();
   http_.reset();
   publisher_.reset();
@@ -393,18 +445,26 @@ Result<void> RuntimeState::shutdown() noexcept {
   }
   tensors_->close();
   const std::lock_guard lock(programs_mutex_);
-  const auto timeout_ns = bounded_ns(options_.termination_timeout);
-  bool returned = true;
+  const std::uint64_t deadline_ns = this->deadline_ns(options_.termination_timeout);
+  bool returned = !is_left_;
+  if (is_left_)
+    result = error_of(Errc::execution_timeout,
+                      "a launch, or another build of a program, has not "
+                      "ended; the device is left to it");
   for (const auto& entry : programs_) {
-    Result<void> stopped = or_no_memory([&] { return entry.second->executor().stop(timeout_ns); });
+    if (!entry.second) continue;
+    const std::uint64_t now_ns = clock_.now_ns();  // together they take no longer than one
+    const std::uint64_t left_ns = deadline_ns - std::min(now_ns, deadline_ns);
+    Result<void> stopped = or_no_memory([&] { return entry.second->executor().stop(left_ns); });
     if (stopped) continue;
     result = std::move(stopped);
     returned = false;
   }
   if (!returned) {
     // A slice that does not return still works on the arena: it must outlive it.
-    for (auto& [name, program] : programs_) (void)program.release();
-    (void)memory_.release();
+    for (auto& [name, program] : programs_) leave_behind(program);
+    if (is_left_) return result;  // what is under way asks for the memory
+    leave_behind(memory_);
   }
   for (const auto& [name, program] : programs_)
     if (program) program->add_to(ended_programs_);

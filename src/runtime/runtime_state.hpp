@@ -142,8 +142,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   };
   /// What the name stands for: one of ours, or one that was added; with the programs' lock.
   [[nodiscard]] Result<Current> current(const std::string& name) const;
-  /// The running program of that definition, built if there is none; with the programs' lock.
-  [[nodiscard]] Result<Program*> open_program(const Current& current);
+  /// The program of that definition, which there is none of, built; with the programs' lock.
+  /// Without that lock while it is built.
+  [[nodiscard]] Result<Program*> open_program(const Current& current,
+                                              std::unique_lock<std::mutex>& lock);
   [[nodiscard]] Result<ProgramInfo> try_add_program(const ProgramDesc& desc);
   /// Notes why a program was not added or swapped, as no kernel's, with its name.
   void note_of_program(std::string_view name, const Error& error) noexcept;
@@ -169,6 +171,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// it back.
   Result<void> end_program(std::string_view name);
 
+  /// The end of what was counted in `launching_`.
+  void end_launching() noexcept;
+  /// Waits until nothing is, for `termination_timeout`; with the registry's lock.
+  [[nodiscard]] bool wait_for_launches(std::unique_lock<std::mutex>& lock);
+
   const ForkMark mark_;
   const RuntimeOptions options_;
   const std::string backend_name_;
@@ -187,24 +194,28 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::optional<TensorTable> tensors_;
   FunctionCache functions_;  // its functions share this until shutdown
 
-  mutable std::mutex programs_mutex_;  // held for a build: the second user of a program waits
+  mutable std::mutex programs_mutex_;
+  // Null: being built. Whoever wants it waits.
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
+  std::condition_variable program_built_;              // or not
   std::map<std::string, Current, std::less<>> added_;  // users' own; likewise
   RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
   RuntimeMetrics metrics_before_;  // what was counted before a reset; likewise
 
   bridge::Bridge bridge_;
-  boost::asio::thread_pool builder_{1};
+  std::unique_ptr<boost::asio::thread_pool> builder_;
 
   std::mutex shutdown_mutex_;  // held for a shutdown or restart: one after the other
 
   mutable std::mutex registry_mutex_;
   std::map<std::string, std::shared_ptr<KernelState>, std::less<>> kernels_;
   std::condition_variable launched_;
-  std::size_t launching_ = 0;  // launches and swaps under way; shutdown and restart wait for them
-  bool restarting_ = false;    // no launches meanwhile
+  // Launches, swaps and programs being added; shutdown and restart wait for them.
+  std::size_t launching_ = 0;
+  bool restarting_ = false;  // no launches meanwhile
   bool swapping_ = false;
   bool closed_ = false;
+  bool is_left_ = false;  // closed while some of these were under way: the device is left to them
   std::vector<std::shared_ptr<KernelState>> kept_;
 
   std::string telemetry_file_;  // set before anybody shares this, as are the next two

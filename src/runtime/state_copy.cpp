@@ -44,7 +44,7 @@ Result<KernelState::StateCopy> KernelState::copy_state(std::chrono::nanoseconds 
       const std::lock_guard lock(mutex_);
       if (!std::exchange(copying_, true)) is_ours = true;
       if (is_ours)
-        if (auto copied = try_copy_state(pause)) return std::move(*copied);
+        if (auto copied = try_copy_state(pause, timeout)) return std::move(*copied);
     }
     if (runtime_->clock().now_ns() >= deadline_ns)
       return Error(Errc::busy, "kernel '" + id_ + "': " +
@@ -57,7 +57,7 @@ Result<KernelState::StateCopy> KernelState::copy_state(std::chrono::nanoseconds 
 }
 
 std::optional<Result<KernelState::StateCopy>> KernelState::try_copy_state(
-    std::optional<std::uint32_t>& pause) {
+    std::optional<std::uint32_t>& pause, std::chrono::nanoseconds patience) {
   const bool rests = status_ == KernelStatus::launched || status_ == KernelStatus::deactivated;
   if (!rests && status_ != KernelStatus::active)
     return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_));
@@ -78,8 +78,8 @@ std::optional<Result<KernelState::StateCopy>> KernelState::try_copy_state(
     if (!executor.obeys(kernel_, *pause)) return std::nullopt;
   }
   StateCopy copy{definition_, behaviour_, std::vector<std::byte>(rings_.state_bytes)};
-  if (Result<void> read = runtime_->memory().to_host(rings_.state_offset, copy.bytes.size()); !read)
-    return std::move(read).error();
+  Result<void> read = runtime_->memory().to_host(rings_.state_offset, copy.bytes.size(), patience);
+  if (!read) return std::move(read).error();
   std::memcpy(copy.bytes.data(), runtime_->arena().data() + rings_.state_offset, copy.bytes.size());
   return copy;
 }

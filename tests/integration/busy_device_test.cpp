@@ -15,8 +15,9 @@ using namespace std::chrono_literals;
 
 class BusyDevice : public OnEachBackend {
  protected:
-  /// Gives the kernel `ops` long ops. The first has been answered, so that the next is at work: at
-  /// most that one is over before the device looks at anything else.
+  /// Gives the kernel `ops` long ops, which are to run to their end (`turn_for` is 0). The first
+  /// has been answered, so that the next is at work: at most that one is over before the device
+  /// looks at anything else.
   static void keep_busy(RingKernelRuntime& runtime, Kernel& kernel, int ops) {
     const std::uint32_t side = is_sanitized(GetParam()) ? 1024 : 2048;
     const TensorDesc square{DType::f32, {side, side}};
@@ -40,7 +41,7 @@ class BusyDevice : public OnEachBackend {
 INSTANTIATE_TEST_SUITE_P(Backends, BusyDevice, ::testing::ValuesIn(backend_names), backend_label);
 
 TEST_P(BusyDevice, ADeactivationThatItDoesNotObeyLeavesTheKernelActive) {
-  auto runtime = open({.termination_timeout = 1ms});
+  auto runtime = open({.turn_for = 0ns, .termination_timeout = 1ms});
   if (answers_at_the_end(runtime)) GTEST_SKIP();
   Kernel kernel = active(runtime, "busy", core);
   keep_busy(runtime, kernel, 3);
@@ -53,7 +54,7 @@ TEST_P(BusyDevice, ADeactivationThatItDoesNotObeyLeavesTheKernelActive) {
 
 /// Side by side: one after the other, the last would have outlasted the op.
 TEST_P(BusyDevice, KernelsThatEndTogetherWaitForItTogether) {
-  auto runtime = open({.termination_timeout = 10ms});
+  auto runtime = open({.turn_for = 0ns, .termination_timeout = 10ms});
   if (answers_at_the_end(runtime)) GTEST_SKIP();
   Kernel busy = active(runtime, "busy", core);
   std::vector<Kernel> others;
@@ -66,7 +67,7 @@ TEST_P(BusyDevice, KernelsThatEndTogetherWaitForItTogether) {
 }
 
 TEST_P(BusyDevice, RingsThatItHeldComeBackWhenItLetsGo) {
-  auto runtime = open({.termination_timeout = 1ms});
+  auto runtime = open({.turn_for = 0ns, .termination_timeout = 1ms});
   if (answers_at_the_end(runtime)) GTEST_SKIP();
   Kernel busy = active(runtime, "busy", core);
   Kernel other = active(runtime, "other", core);

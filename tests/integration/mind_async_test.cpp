@@ -217,11 +217,17 @@ TensorDesc square_for(std::string_view backend, std::uint32_t unsanitized_side =
 }
 constexpr OpOptions too_short{.queue = 0, .timeout = 100ms};
 
+/// A device that is to have too little time to return runs its ops to their end.
+std::chrono::nanoseconds turn_for(std::chrono::nanoseconds termination_timeout) {
+  return termination_timeout < 60s ? 0ns : RuntimeOptions().turn_for;
+}
+
 /// A context whose op took too long: `out` was being written, `x` was not.
 struct Poisoned {
   explicit Poisoned(const char* backend, std::chrono::nanoseconds termination_timeout = 60s,
                     std::uint32_t side = 3072)
       : runtime(open_mind(backend, {.runtime = {.arena_bytes = 512 << 20,
+                                                .turn_for = turn_for(termination_timeout),
                                                 .termination_timeout = termination_timeout}})),
         square(square_for(backend, side)),
         x(runtime.allocate(square).value()),

@@ -62,9 +62,9 @@ TEST_P(Restart, LetsGoOfTensorsOfMessagesThatWereNeverExecuted) {
   EXPECT_TRUE(tensor.write(std::vector<float>(4), 1ms));
 }
 
-/// The message keeps the device for longer than it is given to obey.
+/// The message, which has no turns, keeps the device for longer than it is given to obey.
 TEST_P(Restart, IsRefusedWhileASliceHasNotReturnedAndWorksLater) {
-  auto runtime = open({.termination_timeout = 1ms});
+  auto runtime = open({.turn_for = 0ns, .termination_timeout = 1ms});
   const std::uint32_t side = is_sanitized(GetParam()) ? 1024 : 2560;
   const TensorDesc square{DType::f32, {side, side}};
   Tensor a = runtime.allocate(square).value();

@@ -158,8 +158,8 @@ TEST_P(Shutdown, WhileOthersUseTheirHandles) {
 
 /// Runs exit_child.cpp, which ends its process in the given way: with memory that is still in use.
 void expect_exit(const char* backend, const char* way, int exit_code) {
-  const auto child = ::ringkernel::testing::run_child({RK_EXIT_CHILD, backend, way},
-                                                      {{"ASAN_OPTIONS", "detect_leaks=0"}});
+  const auto child = ::ringkernel::testing::run_child(
+      {RK_EXIT_CHILD, backend, way}, {{"ASAN_OPTIONS", "detect_leaks=0:use_sigaltstack=0"}});
   EXPECT_FALSE(child.timed_out) << way << ": " << child.output;
   EXPECT_EQ(child.exit_code, exit_code) << way << ": " << child.output;
 }

@@ -1,11 +1,18 @@
 // Works on a device whose calls fail as fault_layer.cpp is told, for device_faults_test.cpp.
 //   passing PLAN   launches a kernel and calls it, each time with a slice of its own, while faults
-//   of that plan come and pass lasting        calls until the device takes no more slices, then the
-//   way back
+//   of that plan come and pass
+//   lasting        calls until the device takes no more slices, then the way back
+//   stalling       a life with short deadlines while a call of the driver hangs or takes seconds,
+//   as RK_STALL says
+//   warm           the same life without haste, which leaves caches full
 // Prints what happened.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "ringkernel/ringkernel.hpp"
 #include "support/backends.hpp"
@@ -18,6 +25,10 @@ using namespace ringkernel::test;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 20s;
+constexpr auto call_timeout = 500ms;
+constexpr auto end_timeout = 500ms;
+constexpr int rounds = 12;
+constexpr auto close_timeout = 4 * end_timeout;
 
 void print(const char* what, const Result<void>& result) {
   std::printf("%s: %s\n", what, result ? "ok" : result.error().text().c_str());
@@ -67,11 +78,100 @@ int lasting(RingKernelRuntime& runtime) {
   return 0;
 }
 
+/// Times what a step takes, and says how it ended.
+class Steps {
+ public:
+  /// `step()` gives a Result; it is to end within `deadline`, but for what a busy machine takes.
+  template <class Step>
+  auto take(const char* what, std::chrono::milliseconds deadline, Step&& step) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto result = step();
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    const bool is_late = took > deadline + margin;
+    if (result && !is_late) return result;  // nothing to tell
+    std::printf("%s: %lld ms of %lld%s: %s\n", what, static_cast<long long>(took.count()),
+                static_cast<long long>(deadline.count()), is_late ? ", LATE" : "",
+                result ? "ok" : result.error().text().c_str());
+    std::fflush(stdout);
+    return result;
+  }
+
+ private:
+  /// Of a machine that has much else to do. A call of the driver that takes ten seconds is not over
+  /// then either.
+  static constexpr std::chrono::milliseconds margin = 7000ms;
+};
+
+/// Two kernels of one program, one of another: messages, figures, ends; and all of it once more.
+void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
+  auto opened = steps.take("open", driver_timeout, [&] {
+    return RingKernelRuntime::builder()
+        .backend("opencl")
+        .options({.park_after = 1us,
+                  .call_timeout = call_timeout,
+                  .send_timeout = call_timeout,
+                  .termination_timeout = end_timeout,
+                  .driver_timeout = driver_timeout})
+        .build();
+  });
+  if (!opened) return;
+  RingKernelRuntime& runtime = *opened;
+  std::vector<Kernel> kernels;
+  const auto launch = [&](const char* id, const char* program) {
+    auto kernel = steps.take("launch", driver_timeout, [&] {
+      return runtime.launch(id, {.program = program, .auto_activate = true});
+    });
+    if (kernel) kernels.push_back(*kernel);
+  };
+  launch("one", "echo");
+  launch("two", "echo");
+  launch("three", "core");
+  bool is_well = true;
+  for (int round = 0; round < rounds && is_well; ++round) {
+    for (Kernel& kernel : kernels) {
+      const std::vector<float> tensor{1, 2};
+      const Result<void> called = steps.take("call", call_timeout, [&] {
+        return kernel.id() == "three" ? only_error(kernel.call(ops::add(tensor, tensor)))
+                                      : only_error(kernel.call(numbered(1)));
+      });
+      is_well &= called.has_value();
+    }
+  }
+  steps.take("metrics", call_timeout, [&]() -> Result<void> {
+    (void)runtime.metrics();
+    return {};
+  });
+  for (Kernel& kernel : kernels)
+    steps.take("terminate", end_timeout, [&] { return kernel.terminate(); });
+  steps.take("restart", 2 * end_timeout, [&] { return runtime.restart("core"); });
+  steps.take("close", close_timeout, [&] { return runtime.shutdown(); });
+}
+
+int stalling() {
+  constexpr unsigned patience_s = 45;
+  alarm(patience_s);  // a hang is told by whoever started this, and at once
+  Steps steps;
+  constexpr auto driver_timeout = 1500ms;
+  live_a_life(steps, driver_timeout);
+  std::printf("again\n");
+  live_a_life(steps, driver_timeout);
+  std::printf("over\n");
+  std::fflush(stdout);
+  std::quick_exit(0);  // a driver's own end may wait for its threads
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
   plan_faults("none:0");
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
+  if (command == "stalling") return stalling();
+  if (command == "warm") {
+    Steps steps;
+    live_a_life(steps, 60s);
+    return 0;
+  }
   auto runtime =
       RingKernelRuntime::builder().backend("opencl").options({.park_after = 1us}).build().value();
   if (command == "passing" && argument_count == 3) return passing(runtime, arguments[2]);

@@ -44,6 +44,11 @@
 #define REMEMBERS 0
 #define FORGETS_WORK 0
 #endif
+/* 1: an op may be left unfinished, once, and goes on in a later visit; see parking_turns.pml. */
+#ifndef TURNS
+#define TURNS 0
+#define UNFINISHED_IS_NO_MARK 0
+#endif
 #ifndef SENDERS
 #define SENDERS 2
 #endif
@@ -75,6 +80,7 @@ chan slice_returned[THREADS] = [1] of { bit }; /* to the caller */
 bool slice_running;
 byte handled[SENDERS]; /* records that the device has taken */
 byte handled_in_all;
+bool unfinished[SENDERS]; /* the kernel's device line, which stays from slice to slice */
 
 /* Executor::start_slice. Where no slice runs, the caller may run it on its own thread, which is to
  * wait for its end here. `ran` = it did. */
@@ -212,7 +218,16 @@ inline visit_marked() {
        kernel < SENDERS && work[kernel] ->
        worked = true;
        if
+#if TURNS
+       /* RK_AGAIN: the kernel comes back, and the slice has worked. */
+       :: handled[kernel] < memory[INPUT_POSITION(kernel)] && !unfinished[kernel] ->
+          unfinished[kernel] = true;
+          left = true;
+          took = MAY_END_EARLY;
+          work[kernel] = !UNFINISHED_IS_NO_MARK
+#endif
        :: handled[kernel] < memory[INPUT_POSITION(kernel)] ->
+          unfinished[kernel] = false;
           handled[kernel]++;
           handled_in_all++;
           left = true;

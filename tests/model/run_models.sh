@@ -11,7 +11,7 @@ set -eu
 
 models=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 compiler=${CC:-cc}
-all="parking parking_bounded parking_yield parking_remembers pool mover backpressure"
+all="parking parking_bounded parking_yield parking_remembers parking_turns pool mover backpressure"
 
 # included MODEL: the model that it is a variant of, if it is one
 included() { sed -n 's/^#include "\(parking[a-z_]*\)\.pml"/\1/p' "$models/$1.pml"; }

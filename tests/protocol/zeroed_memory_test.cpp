@@ -33,7 +33,9 @@ class ZeroedMemory : public ::testing::TestWithParam<const char*> {
                                   .arena_bytes = arena_bytes,
                                   .transfer = RK_TRANSFER_NONE,
                                   .work_groups = 1,
-                                  .test_anew = 0});
+                                  .test_anew = 0,
+                                  .driver_timeout_ns = 0,
+                                  .end_timeout_ns = 0});
     ASSERT_TRUE(device) << device.error().text();
     device_.emplace(std::move(*device));
     arena_ = static_cast<std::byte*>(device_->state().value().arena);

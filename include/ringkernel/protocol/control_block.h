@@ -80,8 +80,11 @@ typedef struct rk_executor_host_line {
   rk_u64 idle_spin_ns; /* nanoseconds without work after which such a slice begins to yield */
   rk_u32 handover;     /* the core that a waiting thread gave to the slice there last, as `core`
                           says it, below 16 bits of how often that was */
+  rk_u32 turn_ns; /* nanoseconds after which an op is left, if others may be waiting; 0 = never;
+                     1 = after each of its steps */
+  rk_u32 eager_kernel; /* whose message the eager slice was started for: when it is answered, ops of
+                          other kernels that are not finished are left to the next slice */
   rk_u32 reserved0;    /* zero */
-  rk_u64 reserved[1];  /* zero */
 } rk_executor_host_line;
 RK_LAYOUT(rk_executor_host_line, RK_LINE_BYTES);
 RK_FIELD(rk_executor_host_line, magic, 0);
@@ -105,8 +108,9 @@ RK_FIELD(rk_executor_host_line, work_groups, 92);
 RK_FIELD(rk_executor_host_line, idle_ns_max, 96);
 RK_FIELD(rk_executor_host_line, idle_spin_ns, 104);
 RK_FIELD(rk_executor_host_line, handover, 112);
-RK_FIELD(rk_executor_host_line, reserved0, 116);
-RK_FIELD(rk_executor_host_line, reserved, 120);
+RK_FIELD(rk_executor_host_line, turn_ns, 116);
+RK_FIELD(rk_executor_host_line, eager_kernel, 120);
+RK_FIELD(rk_executor_host_line, reserved0, 124);
 
 /// Of one work-group.  Written by: device.  Read by: host.
 typedef struct rk_executor_device_line {
@@ -117,10 +121,11 @@ typedef struct rk_executor_device_line {
   rk_u32 end_reason;    /* RK_SLICE_*, of the slice that it parked last */
   rk_u32 core;          /* of the host, on which it runs, plus 1; 0: nobody knows. Stored as a
                            slice starts, as it becomes idle, and with `polls` */
-  rk_u64 polls;   /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
-  rk_u64 records; /* records handled so far, all slices; stored with `polls` and at the end */
-  rk_u64 slices;  /* slices started so far */
-  rk_u64 reserved[11]; /* zero */
+  rk_u64 polls;     /* doorbell polls so far, all slices; the heartbeat, stored every 1024 polls */
+  rk_u64 records;   /* records handled so far, all slices; stored with `polls` and at the end */
+  rk_u64 slices;    /* slices started so far */
+  rk_u64 last_turn; /* the ring kernel that went on with an unfinished op last */
+  rk_u64 reserved[10]; /* zero */
 } rk_executor_device_line;
 RK_LAYOUT(rk_executor_device_line, RK_LINE_BYTES);
 RK_FIELD(rk_executor_device_line, parked_slice, 0);
@@ -130,7 +135,8 @@ RK_FIELD(rk_executor_device_line, core, 12);
 RK_FIELD(rk_executor_device_line, polls, 16);
 RK_FIELD(rk_executor_device_line, records, 24);
 RK_FIELD(rk_executor_device_line, slices, 32);
-RK_FIELD(rk_executor_device_line, reserved, 40);
+RK_FIELD(rk_executor_device_line, last_turn, 40);
+RK_FIELD(rk_executor_device_line, reserved, 48);
 
 /// Written by: host.  Read by: device, when the kernel's doorbell changed.
 typedef struct rk_kernel_host_line {
@@ -173,13 +179,24 @@ typedef struct rk_kernel_device_line {
      ring, pairs with the host's fence after release */
   rk_u32 backpressured;
   rk_u32 last_record_bytes; /* of the input record taken last; the executor's own note */
-  rk_u64 reserved[14];      /* zero */
+  /* The executor's own note, too: how far the op of the oldest record has come. */
+  rk_u32 unfinished;     /* 1: it was begun, and goes on with the next visit; the rest is its own */
+  rk_u32 resume_command; /* of a graph: the one that is due */
+  rk_u64 resume_step;    /* of the op: done so far */
+  rk_u64 resume_deadline; /* by the device's clock, nanoseconds; 0: none */
+  rk_u64 resume_taken;    /* `taken_ticks` of its reply */
+  rk_u64 reserved[10];    /* zero */
 } rk_kernel_device_line;
 RK_LAYOUT(rk_kernel_device_line, RK_LINE_BYTES);
 RK_FIELD(rk_kernel_device_line, state_epoch, 0);
 RK_FIELD(rk_kernel_device_line, fault, 4);
 RK_FIELD(rk_kernel_device_line, backpressured, 8);
 RK_FIELD(rk_kernel_device_line, last_record_bytes, 12);
-RK_FIELD(rk_kernel_device_line, reserved, 16);
+RK_FIELD(rk_kernel_device_line, unfinished, 16);
+RK_FIELD(rk_kernel_device_line, resume_command, 20);
+RK_FIELD(rk_kernel_device_line, resume_step, 24);
+RK_FIELD(rk_kernel_device_line, resume_deadline, 32);
+RK_FIELD(rk_kernel_device_line, resume_taken, 40);
+RK_FIELD(rk_kernel_device_line, reserved, 48);
 
 #endif

@@ -34,9 +34,13 @@ typedef struct rk_record_header {
   rk_u32 prefix_bytes;   /* request: how many of them the device copies */
   rk_u32 reply_bytes;    /* request: payload bytes of the reply, prefix included */
   rk_u32 fault;          /* reply: RK_FAULT_*; 0 = the payload is the answer */
-  rk_u64 fault_detail;   /* reply: the offending value or index, meaning depends on the fault */
+  rk_u64 fault_detail;   /* reply: the offending value or index, meaning depends on the fault.
+                            request: when its time is over, CLOCK_MONOTONIC of the host in
+                            nanoseconds; 0: never */
   rk_u64 taken_ticks;    /* reply to a timed request: as the executor took it, by its clock */
-  rk_u64 done_ticks;     /* and as the reply was ready; both 0: not timed, or it has no clock */
+  rk_u64 done_ticks;     /* and as the reply was ready; both 0: not timed, or it has no clock.
+                            request: likewise how much time it has from the executor's first look at
+                            a clock on; 0: for ever */
 } rk_record_header;
 RK_LAYOUT(rk_record_header, 64);
 RK_FIELD(rk_record_header, length, 0);

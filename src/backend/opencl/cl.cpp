@@ -46,7 +46,7 @@ Library load_now() {
     tried.front() += std::string(" (") + library_variable + ")";
   if (!library.has_value()) return {std::move(library).error(), {}, std::move(tried), {}};
   Api api;
-#define RK_CL_FUNCTION(name) api.name = reinterpret_cast<decltype(api.name)>(library->find(#name));
+#define RK_CL_FUNCTION(name) api.name = {#name, library->find(#name)};
 #include "backend/opencl/functions.def"
 #undef RK_CL_FUNCTION
   library->release();

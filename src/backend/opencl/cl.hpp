@@ -13,18 +13,42 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "backend/opencl/driver_call.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::opencl {
 
+/// A function of the library, or none. Who waits for a call of it can tell which one it is
+/// (driver_call.hpp).
+template <class Function>
+class Entry;
+template <class Value, class... Parameters>
+class Entry<Value(CL_API_CALL*)(Parameters...)> {
+ public:
+  Entry() noexcept = default;
+  Entry(const char* name, void* function) noexcept
+      : name_(name), function_(reinterpret_cast<Value(CL_API_CALL*)(Parameters...)>(function)) {}
+
+  Value operator()(Parameters... arguments) const noexcept {
+    const InDriver inside(name_);
+    return function_(arguments...);
+  }
+  [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return function_ == nullptr; }
+
+ private:
+  const char* name_ = "";
+  Value(CL_API_CALL* function_)(Parameters...) = nullptr;
+};
+
 /// The typed symbol table. What a library of OpenCL 1.2 lacks may be null: see functions.def.
 struct Api {
-#define RK_CL_FUNCTION(name) decltype(&::name) name = nullptr;
+#define RK_CL_FUNCTION(name) Entry<decltype(&::name)> name;
 #include "backend/opencl/functions.def"
 #undef RK_CL_FUNCTION
 };
@@ -59,7 +83,7 @@ constexpr bool may_pass(cl_int status) noexcept {
 /// The status of a call that is made once more where it may pass then: for calls whose failure is
 /// the end of a program.
 template <class... Parameters>
-cl_int twice(cl_int(CL_API_CALL* function)(Parameters...),
+cl_int twice(const Entry<cl_int(CL_API_CALL*)(Parameters...)>& function,
              std::type_identity_t<Parameters>... arguments) noexcept {
   const cl_int status = function(arguments...);
   return may_pass(status) ? function(arguments...) : status;

@@ -1,8 +1,9 @@
 #include "backend/opencl/copy_queue.hpp"
 
 #include <thread>
+#include <vector>
 
-#include "foundation/memory_error.hpp"
+#include "backend/opencl/wait_for_driver.hpp"
 
 namespace ringkernel::opencl {
 
@@ -31,22 +32,18 @@ bool ask_until(Condition condition, std::chrono::nanoseconds timeout) {
   }
 }
 
-/// The same asleep, between the rings of a bell.
-template <class Condition>
-bool sleep_until(Condition condition, CopyBell& bell, std::chrono::nanoseconds timeout) {
+/// The same asleep, between the rings of a bell. `now_and_then` is called where nobody rang.
+template <class Condition, class Wake>
+bool sleep_until(Condition condition, CopyBell& bell, std::chrono::nanoseconds timeout,
+                 Wake now_and_then) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const std::uint64_t heard = bell.rings();  // before the look: a ring behind it ends the sleep
     if (condition()) return true;
     if (std::chrono::steady_clock::now() - begin >= timeout) return false;
     bell.wait(heard);
+    if (bell.rings() == heard) now_and_then();
   }
-}
-
-void CL_CALLBACK ring_bell(cl_event, cl_int, void* bell) {
-  const std::unique_ptr<std::shared_ptr<CopyBell>> share(
-      static_cast<std::shared_ptr<CopyBell>*>(bell));
-  (*share)->ring();
 }
 
 /// Two ranges of the same length are two rows of a rectangle.
@@ -98,84 +95,86 @@ bool ended_within(cl_event event, std::chrono::nanoseconds timeout) {
   return ask_until([event] { return event_status(event) <= CL_COMPLETE; }, timeout);
 }
 
-CopyQueue::~CopyQueue() {
-  // The whole queue: copies of a start that failed have no ticket.
-  const Drain drain(queue_.get());
+CopyQueue::~CopyQueue() { end(); }
+
+void CopyQueue::end() {
+  if (copier_) copier_->withdraw();
+  queue_.end();
+}
+
+void CopyQueue::use(std::unique_ptr<ResidentCopier> copier) {
+  copier_ = std::move(copier);
+  copier_->work_on(queue_.thread());
 }
 
 Result<std::uint64_t> CopyQueue::start(cl_mem device, std::span<const rk_copy> copies) {
+  RK_TRY_VOID(ledger_->failure());
+  if (!copier_) return post(device, copies);
   const std::lock_guard lock(mutex_);
-  RK_TRY_VOID(reap_locked());
-  // Another's batch, which takes microseconds.
+  RK_TRY_VOID(end_batch_locked());
+  if (!ledger_->have_all_ended() || !copier_->try_start(copies)) return post(device, copies);
+  copiers_device_ = device;
+  return copiers_ticket_ = ledger_->next_ticket();
+}
+
+std::uint64_t CopyQueue::post(cl_mem device, std::span<const rk_copy> copies) {
+  auto give = [this, device, all = std::vector(copies.begin(), copies.end())] {
+    cl_event last = nullptr;
+    for (const rk_copy& copy : all) {
+      const Result<void> given =
+          enqueue(queue_.get(), device, copy, &copy == &all.back() ? &last : nullptr);
+      if (!given) return Result<Event>(given.error());
+    }
+    return Result<Event>(Event(last));
+  };
+  return queue_.post(ledger_, std::move(give));
+}
+
+void CopyQueue::look_at_copier_locked() {
+  if (copiers_ticket_ == 0) return;
+  switch (copier_->look()) {
+    case ResidentCopier::Outcome::under_way: return;
+    case ResidentCopier::Outcome::done: ledger_->note_end(copiers_ticket_, CL_SUCCESS); break;
+    // The next ticket, with whose end that of the batch has ended, too.
+    case ResidentCopier::Outcome::not_served: (void)post(copiers_device_, copier_->copies()); break;
+  }
+  copiers_ticket_ = 0;
+}
+
+Result<void> CopyQueue::end_batch_locked() {
   const auto begin = std::chrono::steady_clock::now();
-  while (copiers_ticket_ != 0) {
+  for (;;) {
+    look_at_copier_locked();
+    if (copiers_ticket_ == 0) return {};
     if (std::chrono::steady_clock::now() - begin > batch_timeout)
       return Error(Errc::device_error, "the resident copier does not answer");
-    RK_TRY_VOID(reap_locked());
   }
-  if (copier_ && running_.empty() && copier_->try_start(copies)) {
-    copiers_device_ = device;
-    return copiers_ticket_ = ++tickets_;
-  }
-  RK_TRY_VOID(enqueue_locked(device, copies, ++tickets_));
-  return tickets_;
 }
 
-Result<void> CopyQueue::enqueue_locked(cl_mem device, std::span<const rk_copy> copies,
-                                       std::uint64_t ticket) {
-  cl_event last = nullptr;
-  for (const rk_copy& copy : copies)
-    RK_TRY_VOID(enqueue(queue_.get(), device, copy, &copy == &copies.back() ? &last : nullptr));
-  running_.emplace_back(ticket, Event(last));
-  if (bell_) call_back(last);
-  return flush(queue_.get());
-}
-
-void CopyQueue::call_back(cl_event event) {
-  auto share = std::make_unique<std::shared_ptr<CopyBell>>(bell_);
-  // Refused, or never called: who sleeps looks now and then.
-  if (cl().clSetEventCallback(event, CL_COMPLETE, ring_bell, share.get()) == CL_SUCCESS)
-    static_cast<void>(share.release());  // the callback's
+bool CopyQueue::has_copier(std::uint64_t ticket) {
+  if (!copier_) return false;
+  const std::lock_guard lock(mutex_);
+  look_at_copier_locked();
+  return copiers_ticket_ != 0 && copiers_ticket_ <= ticket;
 }
 
 Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds timeout) {
-  Result<void> result;
-  const auto has_ended = [&] {
-    const std::lock_guard lock(mutex_);
-    result = reap_locked();
-    return !result || has_ended_locked(ticket);
-  };
-  if (bell_ ? sleep_until(has_ended, *bell_, timeout) : ask_until(has_ended, timeout))
-    return result;
-  return error_of(Errc::execution_timeout, "copies have not ended in time");
-}
-
-bool CopyQueue::has_ended_locked(std::uint64_t ticket) const {
-  if (copiers_ticket_ != 0) return copiers_ticket_ > ticket;
-  return running_.empty() || running_.front().first > ticket;
-}
-
-Result<void> CopyQueue::look_at_copier_locked(cl_mem device) {
-  const ResidentCopier::Outcome outcome = copier_->look();
-  if (outcome == ResidentCopier::Outcome::under_way) return {};
-  const std::uint64_t ticket = std::exchange(copiers_ticket_, 0);
-  if (outcome == ResidentCopier::Outcome::done) return {};
-  auto enqueued = enqueue_locked(device, copier_->copies(), ticket);
-  if (!enqueued) failure_ = enqueued.error();  // whoever has the ticket is another one, perhaps
-  return enqueued;
-}
-
-Result<void> CopyQueue::reap_locked() {
-  if (copiers_ticket_ != 0) RK_TRY_VOID(look_at_copier_locked(copiers_device_));
-  while (!failure_ && !running_.empty()) {
-    const cl_int status = event_status(running_.front().second.get());
-    if (status > CL_COMPLETE) break;
-    if (status < 0)
-      failure_ = Error(Errc::device_error, "a copy ended with " + status_text(status));
-    running_.pop_front();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_over = [&] { return ledger_->has_failed() || ledger_->has_ended(ticket); };
+  bool in_time = !has_copier(ticket) || ask_until([&] { return !has_copier(ticket); }, timeout);
+  const auto left = timeout - (std::chrono::steady_clock::now() - begin);
+  if (in_time && !is_over()) {
+    if (bell_) {
+      // Of a driver that never calls back the thread asks.
+      in_time = sleep_until(is_over, *bell_, left, [this] { queue_.thread().ask(); });
+    } else {
+      const DriverThread::Watch watch(queue_.thread());
+      in_time = ask_until(is_over, left);
+    }
   }
-  if (!failure_) return {};
-  return *failure_;
+  if (in_time) return ledger_->failure();
+  queue_.thread().ask();
+  return late_error("copies have not ended in time", queue_.thread().stuck_text());
 }
 
 }  // namespace ringkernel::opencl

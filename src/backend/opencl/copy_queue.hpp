@@ -1,23 +1,22 @@
 /// Copies between a device and its twin memory, one behind the other, by tickets.
 ///
-/// Threading: any thread. `wait` never waits inside the driver, so it ends in time whatever the
-/// device does. It asks again and again, or sleeps until the driver calls back.
-/// Ownership: refers to the buffer. The destructor waits for the last copy. Of what a callback
-/// touches each has a share, because it may come behind that.
+/// Threading: any thread. Neither `start` nor `wait` is ever inside the driver, so they end in time
+/// whatever it does. Who waits looks at the ledger again and again, or sleeps until the driver
+/// calls back.
+/// Ownership: refers to the buffer. The destructor waits for the last copy.
 /// Errors: Errc::device_error, of the first copy that failed, from then on.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/copy_bell.hpp"
+#include "backend/opencl/driver_queue.hpp"
 #include "backend/opencl/resident_copier.hpp"
 #include "ringkernel/backend_abi.h"
 
@@ -34,27 +33,28 @@ bool ended_within(cl_event event, std::chrono::nanoseconds timeout);
 class CopyQueue {
  public:
   /// `calls_back`: a thread that waits sleeps. For drivers whose own threads copy, and need the
-  /// processor on which that thread would ask.
-  CopyQueue(Queue queue, bool calls_back)
-      : queue_(std::move(queue)), bell_(calls_back ? std::make_shared<CopyBell>() : nullptr) {}
+  /// processor on which that thread would look.
+  /// `linger`: of the thread that gives the copies to the driver.
+  CopyQueue(Queue queue, bool calls_back,
+            std::chrono::nanoseconds linger = std::chrono::nanoseconds(0))
+      : bell_(calls_back ? std::make_shared<CopyBell>() : nullptr),
+        queue_(std::move(queue), calls_back, bell_, linger) {}
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
   ~CopyQueue();
+  /// Has its thread give what is waiting, and end: the memory of copies may go from then on.
+  void end();
 
   [[nodiscard]] cl_command_queue queue() const noexcept { return queue_.get(); }
-
-  /// Held around every command given to a queue of a device with `sliced`: such a driver may run
-  /// what it is given inside the call, and then not bear two threads that give it something
-  /// (Oclgrind ends the process).
-  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  /// Where slices go that alternate with copies.
+  [[nodiscard]] DriverQueue& commands() noexcept { return queue_; }
 
   /// From here on what fits goes by that one, whose memory is that of all copies.
-  void use(std::unique_ptr<ResidentCopier> copier) { copier_ = std::move(copier); }
+  void use(std::unique_ptr<ResidentCopier> copier);
   /// Has it run. Not with the residency's lock, unlike all else.
   void ensure_copier_runs() {
     if (copier_) copier_->ensure_runs();
   }
-
   /// To be held around the launch of a kernel (resident_copier.hpp).
   [[nodiscard]] std::unique_lock<std::mutex> have_copier_make_way() {
     return copier_ ? copier_->make_way() : std::unique_lock<std::mutex>();
@@ -66,25 +66,23 @@ class CopyQueue {
   Result<void> wait(std::uint64_t ticket, std::chrono::nanoseconds timeout);
 
  private:
-  /// Forgets copies that have ended and keeps the first failure.
-  Result<void> reap_locked();
-  /// Looks at the copier's batch: what it has not served goes into the queue.
-  Result<void> look_at_copier_locked(cl_mem device);
-  Result<void> enqueue_locked(cl_mem device, std::span<const rk_copy> copies, std::uint64_t ticket);
-  [[nodiscard]] bool has_ended_locked(std::uint64_t ticket) const;
-  /// Has the bell rung when `event` ends.
-  void call_back(cl_event event);
+  /// By the driver's queue. The ticket of the last one.
+  std::uint64_t post(cl_mem device, std::span<const rk_copy> copies);
+  /// Looks at the copier's batch, if it has one: what it has not served goes into the queue.
+  void look_at_copier_locked();
+  /// Waits for that batch, which takes microseconds.
+  Result<void> end_batch_locked();
+  /// Whether the copier has that copy in hand, and no end of it.
+  [[nodiscard]] bool has_copier(std::uint64_t ticket);
 
-  Queue queue_;
   const std::shared_ptr<CopyBell> bell_;  // null: nobody sleeps
-  std::mutex mutex_;                      // guards the order of the queue, and what follows
-  std::deque<std::pair<std::uint64_t, Event>> running_;  // the last copy of each start
-  std::uint64_t tickets_ = 0;
-  // Either the queue has copies, or the copier has a batch: so all are in order.
+  const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a copy");
   std::unique_ptr<ResidentCopier> copier_;  // null: all go into the queue
-  std::uint64_t copiers_ticket_ = 0;        // of its batch; 0: it has none
-  cl_mem copiers_device_ = nullptr;         // where that goes
-  std::optional<Error> failure_;
+  // Either the queue has copies, or the copier has a batch: so all are in order. This guards that.
+  std::mutex mutex_;
+  std::uint64_t copiers_ticket_ = 0;  // of its batch; 0: it has none
+  cl_mem copiers_device_ = nullptr;   // where that goes
+  DriverQueue queue_;                 // goes first: its thread works for the copier, too
 };
 
 }  // namespace ringkernel::opencl

@@ -1,5 +1,6 @@
 #include "backend/opencl/device.hpp"
 
+#include <chrono>
 #include <cstdio>
 
 #include "backend/opencl/host_threads.hpp"
@@ -87,7 +88,10 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   if (choice.transfer != RK_TRANSFER_ZERO_COPY) {
     RK_TRY(queue, make_queue(context.get(), found.id));
     const bool calls_back = found.description.kind == RK_DEVICE_KIND_CPU;
-    copies = std::make_unique<CopyQueue>(std::move(queue), calls_back);
+    // The next batch of a busy mover comes before a thread that sleeps is awake. Sliced, it would
+    // keep a processor from the slice that it has just launched.
+    const std::chrono::microseconds linger(choice.transfer == RK_TRANSFER_DMA ? 20 : 0);
+    copies = std::make_unique<CopyQueue>(std::move(queue), calls_back, linger);
   }
   RK_TRY(arena, make_arena(context.get(), found.id, copies.get(), options.arena_bytes));
   std::string copier;
@@ -110,7 +114,9 @@ Device::Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQu
       arena_(std::move(arena)),
       options_(std::move(options)),
       cache_(std::move(cache)),
-      choice_(std::move(choice)) {}
+      choice_(std::move(choice)),
+      runs_immediate_slices_(choice_.transfer == RK_TRANSFER_ZERO_COPY &&
+                             has_immediate_queues(found.id)) {}
 
 rk_device_state Device::state() const {
   rk_device_state out{};

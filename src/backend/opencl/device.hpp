@@ -27,6 +27,11 @@ class Device {
  public:
   static Result<std::unique_ptr<Device>> open(const FoundDevice& found,
                                               const rk_device_options& options);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() {
+    if (copies_) copies_->end();  // copies of the arena, which goes first
+  }
 
   [[nodiscard]] rk_device_state state() const;
   [[nodiscard]] cl_context context() const noexcept { return context_.get(); }
@@ -38,8 +43,11 @@ class Device {
   [[nodiscard]] uint32_t work_groups() const noexcept { return choice_.work_groups; }
   /// Whether executors run their slices on threads of their own (immediate.hpp).
   /// Not beside copies: what stops such a slice at the end of the process is a store of the host's.
-  [[nodiscard]] bool runs_immediate_slices() const {
-    return choice_.transfer == RK_TRANSFER_ZERO_COPY && has_immediate_queues(found_.id);
+  [[nodiscard]] bool runs_immediate_slices() const noexcept { return runs_immediate_slices_; }
+  /// Whether the driver is to tell what has ended: its own threads work on processors that whoever
+  /// asks would keep busy. What callbacks cost elsewhere is unknown.
+  [[nodiscard]] bool calls_back() const noexcept {
+    return found_.description.kind == RK_DEVICE_KIND_CPU;
   }
   [[nodiscard]] std::byte* host_arena() const noexcept { return host_data(arena_); }
   /// Unless zero_copy.
@@ -75,7 +83,8 @@ class Device {
   std::string options_;
   std::unique_ptr<BinaryCache> cache_;
   Choice choice_;
-  std::string copier_;  // what became of the resident copier
+  std::string copier_;                // what became of the resident copier
+  const bool runs_immediate_slices_;  // asked once: launches are not to be inside the driver
   std::mutex programs_mutex_;
   std::map<std::string, BuiltProgram, std::less<>> programs_;  // by their texts
 };

@@ -7,6 +7,7 @@
 #include "backend/opencl/copy_queue.hpp"
 #include "backend/opencl/pocl_cache.hpp"
 #include "backend/opencl/pocl_mark.hpp"
+#include "backend/opencl/wait_for_driver.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/reserve.hpp"
 #include "kernels/rk_workspace.h"
@@ -18,16 +19,22 @@ namespace {
 /// Slices that a driver has not reported as ended, of an executor that launches one by one.
 constexpr std::size_t running_usual = 16;
 
-/// OpenCL has no timed wait, so events are asked: closely at first, then at leisure.
-template <class Condition>
-bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout) {
+/// Looks closely at first, then at leisure, and calls `now_and_then` meanwhile.
+template <class Condition, class Ask>
+bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout, Ask now_and_then) {
   using namespace std::chrono_literals;
   constexpr auto patience = 100us;
+  constexpr auto period = 5ms;
   const auto begin = std::chrono::steady_clock::now();
+  auto asked = begin;
   while (!condition()) {
-    const auto waited = std::chrono::steady_clock::now() - begin;
-    if (waited >= timeout) return false;
-    if (waited < patience)
+    const auto now = std::chrono::steady_clock::now();
+    if (now - begin >= timeout) return false;
+    if (now - asked >= period) {
+      now_and_then();
+      asked = now;
+    }
+    if (now - begin < patience)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(patience);
@@ -50,13 +57,17 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_prog
   const Residency::Hold hold(device.found().residency_to_hold());
   RK_TRY(workspaces, make_buffer(device.context(), std::size_t{work_groups} * RK_WORKSPACE_BYTES));
   std::unique_ptr<Executor> executor(
-      new Executor(device, executor_offset, work_groups, std::move(workspaces), Queue()));
+      new Executor(device, executor_offset, work_groups, std::move(workspaces)));
   RK_TRY(queue, executor->make_queue_of_slices());
-  executor->queue_ = std::move(queue);
   executor->running_.reserve(running_usual);
   device.residency().reserve();
-  RK_TRY(kernel, executor->make_kernel(program, executor->queue_.get()));
-  executor->kernel_ = std::move(kernel);
+  RK_TRY(kernel, executor->make_kernel(program, queue.get()));
+  executor->kernel_ = std::make_shared<const Kernel>(std::move(kernel));
+  if (device.runs_immediate_slices() || device.transfer() == RK_TRANSFER_SLICED)
+    executor->queue_ = std::move(queue);
+  else
+    executor->own_.emplace(std::move(queue), device.calls_back(), nullptr,
+                           std::chrono::nanoseconds(0));
   if (device.runs_immediate_slices())
     executor->worker_.emplace(
         *reinterpret_cast<rk_executor_host_line*>(device.host_arena() + executor_offset),
@@ -64,28 +75,31 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_prog
   return executor;
 }
 
-Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces,
-                   Queue queue) noexcept
+Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces)
     : device_(device),
       offset_(offset),
       work_groups_(work_groups),
-      workspaces_(std::move(workspaces)),
-      queue_(std::move(queue)) {}
+      workspaces_(std::move(workspaces)) {}
 
 Executor::~Executor() {
   device_.residency().withdraw(*this);
-  const std::lock_guard lock(mutex_);
-  // The queue is in order: behind the last slice nothing runs, whatever became of it.
-  if (!running_.empty()) static_cast<void>(finish(running_.back().event));
+  // What was given to the queue refers to this.
+  if (!worker_)
+    (void)wait_until([this] { return ledger_->have_all_ended(); }, std::chrono::hours(1'000'000),
+                     [this] { ask(); });
+  worker_.reset();
+  own_.reset();
 }
 
-cl_command_queue Executor::queue() const noexcept {
-  return device_.transfer() == RK_TRANSFER_SLICED ? device_.copies().queue() : queue_.get();
+void Executor::ask() noexcept {
+  if (!worker_) slices().thread().ask();
 }
+
+DriverQueue& Executor::slices() noexcept { return own_ ? *own_ : device_.copies().commands(); }
 
 std::unique_lock<std::mutex> Executor::lock_queue() {
   if (device_.transfer() != RK_TRANSFER_SLICED) return {};
-  return device_.copies().lock();
+  return device_.copies().commands().lock_commands();
 }
 
 Result<Queue> Executor::make_queue_of_slices() {
@@ -124,32 +138,45 @@ Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_comman
 }
 
 Result<void> Executor::prepare(const rk_program_source& program) {
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    number = ++prepares_;
+  }
   const Residency::Hold hold(device_.found().residency_to_hold());
   RK_TRY(queue, make_queue_of_slices());  // on the executor's a slice may run
   RK_TRY(kernel, make_kernel(program, queue.get()));
-  prepared_ = std::move(kernel);
+  auto made = std::make_shared<const Kernel>(std::move(kernel));
+  const std::lock_guard lock(mutex_);
+  if (number == prepares_) prepared_.swap(made);
   return {};
 }
 
 Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
-  if (!prepared_) return Error(Errc::invalid_argument, "no program was prepared");
+  std::shared_ptr<const Kernel> replaced;
   {
     const std::lock_guard lock(mutex_);
-    Kernel replaced = std::exchange(kernel_, std::exchange(prepared_, Kernel()));
+    if (prepared_ == nullptr) return Error(Errc::invalid_argument, "no program was prepared");
+    replaced = std::exchange(kernel_, std::move(prepared_));
     old_ = running_.size();
     if (at_work_ != 0 && !old_at_work_) old_at_work_ = std::move(replaced);
   }
-  const bool have_left = wait_until([this] { return have_old_left(); }, timeout);
+  std::optional<DriverThread::Watch> watch;
+  if (!worker_) {
+    slices().release(std::const_pointer_cast<Kernel>(std::move(replaced)));
+    if (!slices().calls_back()) watch.emplace(slices().thread());
+  }
+  const bool have_left = wait_until([this] { return have_old_left(); }, timeout, [this] { ask(); });
   device_.residency().ask_again(*this);
   if (have_left) return {};
-  return Error(Errc::execution_timeout, "a slice of the program that was replaced has not left");
+  return late_error("a slice of the program that was replaced has not left", stuck_text());
 }
 
 bool Executor::have_old_left() {
   uint32_t oldest = 0;
   {
     const std::lock_guard lock(mutex_);
-    reap_locked();
+    forget_returned_locked();
     if (old_ == 0 && !old_at_work_) return true;
     if (old_ != 0) oldest = running_.front().slice;
     if (old_at_work_) {
@@ -164,55 +191,70 @@ bool Executor::have_old_left() {
 
 Result<void> Executor::launch(uint32_t slice) {
   if (worker_) {
-    RK_TRY_VOID(failure());
+    RK_TRY_VOID(ledger_->failure());
     return worker_->launch(slice);
   }
   // Held from being counted as resident until being so: another launch takes whoever runs nothing
   // for gone (try_returned).
   const std::lock_guard lock(mutex_);
-  reap_locked();
-  RK_TRY_VOID(failure());
+  forget_returned_locked();
+  RK_TRY_VOID(ledger_->failure());
+  reserve_growing(running_, running_.size() + 1);
   if (device_.has_residents() &&
       !device_.residency().try_launch(*this, slice, work_groups_, device_.resident_groups_max()))
     return Error(Errc::busy, "another program has not left yet");
+  const uint64_t ticket = slices().post(ledger_, [this, slice] { return give_slice(slice); });
+  running_.push_back({ticket, slice});
+  return {};
+}
+
+Result<Event> Executor::give_slice(uint32_t slice) {
+  std::shared_ptr<const Kernel> kernel;
+  {
+    const std::lock_guard lock(mutex_);
+    kernel = kernel_;
+  }
+  RK_TRY_VOID(set_argument<cl_uint>(kernel->get(), 3, slice));
   std::unique_lock<std::mutex> way;
   if (device_.transfer() == RK_TRANSFER_DMA) way = device_.copies().have_copier_make_way();
-  RK_TRY_VOID(set_argument<cl_uint>(kernel_.get(), 3, slice));
-  const auto alone = lock_queue();
-  reserve_growing(running_, running_.size() + 1);
-  RK_TRY(event, enqueue_groups(queue(), kernel_.get(), work_groups_));
-  running_.push_back(
-      {std::move(event), slice});  // it has room: a slice that nobody knew of would be worse
-  return flush(queue());
+  RK_TRY(event, enqueue_groups(slices().get(), kernel->get(), work_groups_));
+  if (way.owns_lock()) RK_TRY_VOID(flush(slices().get()));  // before the copier comes back
+  return event;
+}
+
+std::string Executor::stuck_text() {
+  return worker_ ? worker_call_.text() : slices().thread().stuck_text();
 }
 
 void Executor::run_slice(uint32_t slice) {
-  cl_kernel kernel = nullptr;
+  call_of_thread = &worker_call_;
+  std::shared_ptr<const Kernel> kernel;
   {
     const std::lock_guard lock(mutex_);
-    kernel = kernel_.get();
+    kernel = kernel_;
     at_work_ = slice;
   }
-  cl_int status = twice(cl().clSetKernelArg, kernel, 3, sizeof slice, &slice);
+  cl_int status = twice(cl().clSetKernelArg, kernel->get(), 3, sizeof slice, &slice);
   if (status == CL_SUCCESS) {
     const std::size_t one = 1;
     cl_event event = nullptr;
     const auto run = [&] {
-      return cl().clEnqueueNDRangeKernel(queue_.get(), kernel, 1, nullptr, &one, &one, 0, nullptr,
-                                         &event);
+      return cl().clEnqueueNDRangeKernel(queue_.get(), kernel->get(), 1, nullptr, &one, &one, 0,
+                                         nullptr, &event);
     };
     status = run();
     // Not `twice`: the slice runs within the call, and a driver may fail behind it.
     if (may_pass(status) && !has_begun(slice)) status = run();
     if (status == CL_SUCCESS)
-      status = event_status(Event(event).get());
+      ledger_->note_end(0, event_status(Event(event).get()));
     else
-      was_refused_.store(true, std::memory_order_relaxed);  // relaxed: failure_ publishes it
+      (void)with_memory([&] { ledger_->fail(call_error("clEnqueueNDRangeKernel", status)); });
+  } else {
+    ledger_->note_end(0, status);
   }
-  keep_failure(status);
   const std::lock_guard lock(mutex_);
   at_work_ = 0;
-  old_at_work_ = Kernel();
+  old_at_work_ = nullptr;
 }
 
 bool Executor::has_begun(uint32_t slice) const noexcept {
@@ -226,31 +268,42 @@ bool Executor::has_begun(uint32_t slice) const noexcept {
 
 Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
   if (worker_) {
-    if (!worker_->wait(timeout))
-      return error_of(Errc::execution_timeout, "a slice has not returned");
-    return failure();
+    if (!worker_->wait(timeout)) return late_error("a slice has not returned", stuck_text());
+    return ledger_->failure();
   }
-  const auto have_returned = [this] {
-    const std::lock_guard lock(mutex_);
-    reap_locked();
-    return running_.empty();
-  };
-  if (!wait_until(have_returned, timeout))
-    return error_of(Errc::execution_timeout, "a slice has not returned");
-  return failure();
+  const auto have_returned = [this] { return ledger_->have_all_ended(); };
+  if (!have_returned()) {
+    // A driver that calls nobody back is asked as closely as it can be.
+    std::optional<DriverThread::Watch> watch;
+    if (!slices().calls_back()) watch.emplace(slices().thread());
+    if (!wait_until(have_returned, timeout, [this] { ask(); }))
+      return late_error("a slice has not returned", stuck_text());
+  }
+  return ledger_->failure();
 }
 
 Result<void> Executor::error() {
-  // A launch in progress holds the lock; what it would hide is found by the next question.
-  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) reap_locked();
-  return failure();
+  using namespace std::chrono_literals;
+  if (!worker_ && !ledger_->have_all_ended()) {
+    // What the driver tells by itself it is only asked to be sure of.
+    const auto period = std::chrono::nanoseconds(slices().calls_back() ? 50ms : 1ms).count();
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    // relaxed: two that ask at once do no harm
+    if (now - asked_.load(std::memory_order_relaxed) >= period) {
+      asked_.store(now, std::memory_order_relaxed);
+      slices().thread().ask();
+    }
+  }
+  return ledger_->failure();
 }
 
 bool Executor::try_returned() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  reap_locked();
-  return running_.empty();
+  forget_returned_locked();
+  if (running_.empty()) return true;
+  if (!worker_ && !slices().calls_back()) slices().thread().ask();
+  return false;
 }
 
 bool Executor::try_ask_to_leave(uint32_t slice) {
@@ -274,30 +327,11 @@ bool Executor::was_told() {
   return copied.has_value() || !(copied.error() == Errc::execution_timeout);
 }
 
-void Executor::reap_locked() {
-  while (!running_.empty()) {
-    const cl_int status = event_status(running_.front().event.get());
-    if (status > CL_COMPLETE) return;
-    keep_failure(status);
+void Executor::forget_returned_locked() {
+  while (!running_.empty() && ledger_->has_ended(running_.front().ticket)) {
     running_.erase(running_.begin());
     if (old_ != 0) --old_;
   }
-}
-
-void Executor::keep_failure(cl_int status) {
-  cl_int none = CL_SUCCESS;
-  // release: was_refused_; pairs with the acquire in failure()
-  if (status < 0) failure_.compare_exchange_strong(none, status, std::memory_order_release);
-}
-
-Result<void> Executor::failure() const {
-  // acquire: was_refused_; pairs with the release in keep_failure
-  const cl_int status = failure_.load(std::memory_order_acquire);
-  if (status == CL_SUCCESS) return {};
-  // relaxed: as above
-  if (was_refused_.load(std::memory_order_relaxed))
-    return call_error("clEnqueueNDRangeKernel", status);
-  return Error(Errc::device_error, "a slice ended with " + status_text(status));
 }
 
 }  // namespace ringkernel::opencl

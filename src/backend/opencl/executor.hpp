@@ -1,9 +1,9 @@
-/// One program on one device as a queue of slices: an in-order command queue and the events of the
-/// slices that have not returned, or where the queue is immediate a thread that runs them, which
-/// are of one work-group.
+/// One program on one device as a queue of slices: an in-order queue of the driver with a thread of
+/// its own, or where the queue is immediate a thread that runs them, which are of one work-group.
 ///
-/// Threading: any thread. Only `launch` calls the driver for long; `error` never waits for it.
-/// Memory ordering: the mutex orders everything but the sticky error, which stands alone.
+/// Threading: any thread. `launch`, `wait`, `error` and `replace` are never inside the driver, so
+/// they end in time whatever it does. The others, and the destructor, may take as long as it does.
+/// Memory ordering: the mutex orders everything but what is in the ledger.
 /// Ownership: refers to its device. The destructor waits for the last slice.
 /// Errors: Errc::limit_exceeded for too many work-groups; Errc::busy from `launch` (residency.hpp);
 /// a slice that the driver ended is Errc::device_error, kept for good.
@@ -20,6 +20,7 @@
 
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/device.hpp"
+#include "backend/opencl/driver_queue.hpp"
 #include "backend/opencl/immediate.hpp"
 
 namespace ringkernel::opencl {
@@ -47,8 +48,7 @@ class Executor final : private Residency::Member {
   Result<void> error();
 
  private:
-  Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces,
-           Queue queue) noexcept;
+  Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces);
 
   bool try_returned() override;
   bool try_ask_to_leave(uint32_t slice) override;
@@ -59,20 +59,24 @@ class Executor final : private Residency::Member {
   [[nodiscard]] Result<Kernel> make_kernel(const rk_program_source& program,
                                            cl_command_queue queue);
   [[nodiscard]] Result<Queue> make_queue_of_slices();
-  /// Where slices go: sliced, between the copies.
-  [[nodiscard]] cl_command_queue queue() const noexcept;
-  /// CopyQueue::lock with `sliced`, else nothing.
+  /// Where slices go: sliced, between the copies. Not where it is immediate.
+  [[nodiscard]] DriverQueue& slices() noexcept;
+  /// Which call of the driver keeps slices from returning; may be "".
+  [[nodiscard]] std::string stuck_text();
+  /// Has its thread ask what has returned.
+  void ask() noexcept;
+  /// DriverQueue::lock_commands with `sliced`, else nothing.
   [[nodiscard]] std::unique_lock<std::mutex> lock_queue();
+  /// On the thread of the queue.
+  [[nodiscard]] Result<Event> give_slice(uint32_t slice);
   /// Runs a slice on this thread, which is the worker's: the queue is immediate.
   void run_slice(uint32_t slice);
   /// Of one work-group on the host's memory.
   [[nodiscard]] bool has_begun(uint32_t slice) const noexcept;
-  /// Forgets slices that have returned and keeps the first failure.
-  void reap_locked();
+  /// Forgets slices that have returned.
+  void forget_returned_locked();
   /// Whether no slice of a program that was replaced runs; asks one that does to leave.
   [[nodiscard]] bool have_old_left();
-  void keep_failure(cl_int status);
-  [[nodiscard]] Result<void> failure() const;
 
   Device& device_;
   const uint64_t offset_;
@@ -81,20 +85,23 @@ class Executor final : private Residency::Member {
   // One for each work-group, the device's alone: its slices run one after the other, so that no two
   // ops of a work-group are ever under way.
   Buffer workspaces_;
-  Queue queue_;
-  Kernel prepared_;   // of the thread that prepares and replaces
-  std::mutex mutex_;  // guards what follows, and the queue
-  Kernel kernel_;     // its arguments, too
+  std::mutex mutex_;  // guards what follows, and the order of slices; never held in the driver
+  std::shared_ptr<const Kernel> prepared_;
+  uint64_t prepares_ = 0;  // begun; one that nobody waits for any more brings nothing
+  std::shared_ptr<const Kernel> kernel_;  // its arguments are of the thread that gives slices
   struct Running {
-    Event event;
+    uint64_t ticket;
     uint32_t slice;
   };
   std::vector<Running> running_;  // launched and not seen to have returned, oldest first; a few
   std::size_t old_ = 0;           // of these, of programs that were replaced
   uint32_t at_work_ = 0;          // the slice that the worker runs; 0: none
-  Kernel old_at_work_;            // what it runs, if that was replaced
-  std::atomic<cl_int> failure_ = CL_SUCCESS;  // status of the first failed slice
-  std::atomic<bool> was_refused_ = false;     // it did not run; set by the worker
+  std::shared_ptr<const Kernel> old_at_work_;  // what it runs, if that was replaced
+  const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a slice");
+  DriverCall worker_call_;              // of the worker's thread
+  std::atomic<std::int64_t> asked_{0};  // when `error` last had the driver asked
+  Queue queue_;                         // where it is immediate, or shared: for first runs
+  std::optional<DriverQueue> own_;      // where slices do not alternate with copies
   // Present if the queue is immediate; kernel and queue are its own from the first launch on.
   std::optional<ImmediateWorker> worker_;
 };

@@ -10,6 +10,7 @@
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "foundation/align.hpp"
+#include "foundation/memory_error.hpp"
 #include "kernels/copier.h"
 
 namespace ringkernel::opencl {
@@ -121,36 +122,41 @@ ResidentCopier::ResidentCopier(const FoundDevice& found, Queue queue, Kernel ker
 ResidentCopier::~ResidentCopier() {
   if (mapped_ == nullptr) return;
   ask_to_leave(run_.load());
-  { const Drain drain(queue_.get()); }
-  found_.residency.withdraw(*this);  // which may write to the mailbox until then
-  const Drain drain(queue_.get());
+  const Drain drain(queue_.get());  // in order: behind the kernel
   (void)cl().clEnqueueUnmapMemObject(queue_.get(), mailbox_.get(), mapped_, 0, nullptr, nullptr);
 }
 
-void ResidentCopier::ensure_runs() {
-  if (is_there() && !has_left()) return;
-  const std::unique_lock alone(launch_mutex_, std::try_to_lock);
-  if (!alone.owns_lock() || !has_left()) return;  // on its way out: the queue meanwhile
-  // seq_cst: a hold that finds it unset finds the kernel, or nothing was counted yet
-  launching_.store(true);
-  if (found_.residency.try_launch(*this, run_.load() + 1, 1, SIZE_MAX)) launch();
-  launching_.store(false);
+void ResidentCopier::withdraw() {
+  ask_to_leave(run_.load());
+  found_.residency.withdraw(*this);
 }
 
-void ResidentCopier::launch() {
-  const std::lock_guard lock(mutex_);
+void ResidentCopier::ensure_runs() {
+  if (!has_left(run_.load())) return;  // it is there, or on its way out: the queue meanwhile
+  // seq_cst: a hold that finds it unset finds the kernel, or nothing was counted yet
+  if (launching_.exchange(true)) return;
+  const bool launches = has_left(run_.load()) &&
+                        found_.residency.try_launch(*this, run_.load() + 1, 1, SIZE_MAX) &&
+                        with_memory([this] { thread_->post([this] { launch(); }); });
+  if (!launches) launching_.store(false);
+}
+
+void ResidentCopier::launch() noexcept {
+  const std::lock_guard alone(launch_mutex_);
   const std::uint32_t run = run_.load() + 1;
   const std::size_t lanes = RK_COPIER_LANES;
   cl_event event = nullptr;
   // Where it fails, copies go into the queue, which has an error of its own then.
-  if (cl().clSetKernelArg(kernel_.get(), 2, sizeof run, &run) != CL_SUCCESS ||
+  if (cl().clSetKernelArg(kernel_.get(), 2, sizeof run, &run) == CL_SUCCESS &&
       cl().clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &lanes, &lanes, 0,
-                                  nullptr, &event) != CL_SUCCESS)
-    return;
-  running_ = Event(event);
-  run_.store(run);
-  leaving_.store(false);
-  (void)cl().clFlush(queue_.get());
+                                  nullptr, &event) == CL_SUCCESS) {
+    running_ = Event(event);
+    has_ended_.store(false);
+    run_.store(run);
+    leaving_.store(false);
+    (void)cl().clFlush(queue_.get());
+  }
+  launching_.store(false);
 }
 
 std::unique_lock<std::mutex> ResidentCopier::make_way() {
@@ -161,14 +167,20 @@ std::unique_lock<std::mutex> ResidentCopier::make_way() {
 
 void ResidentCopier::ask_to_leave(std::uint32_t run) noexcept {
   leaving_.store(true);
-  // relaxed: the word stands alone
-  std::atomic_ref(at<rk_copier_host_line>(0)->leave).store(run, std::memory_order_relaxed);
+  const std::atomic_ref word(at<rk_copier_host_line>(0)->leave);
+  // relaxed: the word stands alone. Never back: who was told is not told otherwise.
+  std::uint32_t told = word.load(std::memory_order_relaxed);
+  while (static_cast<std::int32_t>(run - told) > 0 &&
+         !word.compare_exchange_weak(told, run, std::memory_order_relaxed)) {
+  }
 }
 
 bool ResidentCopier::try_start(std::span<const rk_copy> copies) {
   const std::uint32_t units = units_to_send(copies);
   if (units == 0) return false;
-  if (!is_there() || has_left()) return false;
+  const std::uint32_t run = run_.load();
+  if (run == 0 || leaving_.load() || has_left(run)) return false;
+  batch_run_ = run;
   copies_.assign(copies.begin(), copies.end());
   auto* const entries = at<rk_copier_entry>(RK_COPIER_IN);
   std::byte* data = mapped_ + RK_COPIER_IN + copies.size() * RK_COPIER_UNIT;
@@ -184,7 +196,8 @@ bool ResidentCopier::try_start(std::span<const rk_copy> copies) {
   }
   looks_ = 0;
   ++posted_;
-  const rk_u64 word = rk_u64{posted_} << 32 | rk_u64{copies.size()} << 16 | units;
+  const rk_u64 word = rk_u64{posted_} << 32 | rk_u64{run & RK_COPIER_RUN_MASK} << 20 |
+                      rk_u64{copies.size()} << 12 | units;
   // release: entries and data; pairs with the acquire in rk_copier
   std::atomic_ref(at<rk_copier_host_line>(0)->batch).store(word, std::memory_order_release);
   return true;
@@ -197,10 +210,11 @@ ResidentCopier::Outcome ResidentCopier::look() {
                .load(std::memory_order_acquire) == posted_;
   };
   if (!is_done()) {
-    const bool left = has_left();
-    if (!left && (++looks_ % looks_max != 0 || !has_ended())) return Outcome::under_way;
-    if (!is_done()) {                                  // behind its last word
-      if (!left && !has_left()) leaving_.store(true);  // it has failed: never again
+    if (++looks_ % looks_max == 0) ask_whether_ended();
+    const bool has_failed = run_.load() == batch_run_ && has_ended_.load();
+    if (!has_left(batch_run_) && !has_failed) return Outcome::under_way;
+    if (!is_done()) {                                   // behind its last word
+      if (!has_left(batch_run_)) leaving_.store(true);  // it has failed: never again
       return Outcome::not_served;
     }
   }
@@ -213,29 +227,29 @@ ResidentCopier::Outcome ResidentCopier::look() {
   return Outcome::done;
 }
 
-bool ResidentCopier::is_there() const noexcept { return run_.load() != 0 && !leaving_.load(); }
-
-bool ResidentCopier::has_left() const noexcept {
-  const std::uint32_t run = run_.load();
+bool ResidentCopier::has_left(std::uint32_t run) const noexcept {
   // acquire: what it has done; pairs with the release at the end of rk_copier
-  return run == 0 || std::atomic_ref(at<rk_copier_device_line>(RK_COPIER_DEVICE_LINE)->left)
-                             .load(std::memory_order_acquire) == run;
+  const std::uint32_t left = std::atomic_ref(at<rk_copier_device_line>(RK_COPIER_DEVICE_LINE)->left)
+                                 .load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(left - run) >= 0;
 }
 
-/// As the driver says: also of a kernel that has failed.
-bool ResidentCopier::has_ended() const {
-  const std::lock_guard lock(mutex_);
-  return has_ended_locked();
-}
-
-bool ResidentCopier::has_ended_locked() const {
-  return !running_ || event_status(running_.get()) <= CL_COMPLETE;
+void ResidentCopier::ask_whether_ended() {
+  if (asking_.exchange(true)) return;
+  const auto look = [this] {
+    if (running_ && event_status(running_.get()) <= CL_COMPLETE) has_ended_.store(true);
+    asking_.store(false);
+  };
+  if (thread_ == nullptr)
+    look();
+  else if (!with_memory([&] { thread_->post(look); }))
+    asking_.store(false);
 }
 
 bool ResidentCopier::try_returned() {
   if (launching_.load()) return false;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  return lock.owns_lock() && has_ended_locked();
+  if (!has_ended_.load()) ask_whether_ended();
+  return has_ended_.load();
 }
 
 bool ResidentCopier::try_ask_to_leave(uint32_t slice) {
@@ -273,7 +287,7 @@ Result<void> ResidentCopier::test_batch(rk_u32 number) {
       continue;
     }
     // Others may have had this processor for as long as an idle kernel stays.
-    if (has_left()) launch();
+    if (has_left(run_.load())) launch();
     started = try_start(copies);
   }
   return sent == received ? Result<void>() : failed("brought other bytes");

@@ -8,7 +8,8 @@
 /// NVIDIA's driver does not say that a kernel has ended while one that was launched before it runs.
 /// So this one makes way for each slice, and is launched again behind it.
 ///
-/// Threading: any thread. `look` and `try_start` are called by one at a time.
+/// Threading: any thread. `look` and `try_start` are called by one at a time. Nobody but the thread
+/// that it works on, whoever makes way and the destructor is inside the driver.
 /// Memory ordering: kernels/copier.h.
 /// Ownership: refers to found device, context and arena. The destructor waits for the kernel.
 /// Errors: Errc::backend_unavailable from `open`, with what is missing or the self-test's finding.
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "backend/opencl/cl.hpp"
+#include "backend/opencl/driver_thread.hpp"
 #include "backend/opencl/query.hpp"
 #include "backend/opencl/self_test.hpp"
 #include "ringkernel/backend_abi.h"
@@ -40,7 +42,11 @@ class ResidentCopier final : private Residency::Member {
   ResidentCopier(const ResidentCopier&) = delete;
   ResidentCopier& operator=(const ResidentCopier&) = delete;
 
-  /// Launches the kernel if it has left, unless it is to be kept out. Not with the residency's
+  /// The thread that launches the kernel, from here on. It ends before this, and behind `withdraw`.
+  void work_on(DriverThread& thread) noexcept { thread_ = &thread; }
+  /// The kernel is to leave, and does not come back.
+  void withdraw();
+  /// Has the kernel launched if it has left, unless it is to be kept out. Not with the residency's
   /// lock.
   void ensure_runs();
   /// Has the kernel leave, before another one is launched, and stay away as long as the lock is
@@ -63,7 +69,7 @@ class ResidentCopier final : private Residency::Member {
   static Result<std::unique_ptr<ResidentCopier>> make(const FoundDevice& found, const Probe& probe,
                                                       cl_program program, cl_mem arena,
                                                       Memory memory);
-  void launch();
+  void launch() noexcept;
   /// Patterns there and back.
   [[nodiscard]] Result<void> test();
   [[nodiscard]] Result<void> test_batch(rk_u32 number);
@@ -71,14 +77,11 @@ class ResidentCopier final : private Residency::Member {
   bool try_returned() override;
   bool try_ask_to_leave(uint32_t slice) override;
   bool was_told() override { return true; }
-  /// Whether it was launched and not told to leave.
-  [[nodiscard]] bool is_there() const noexcept;
-  /// Whether the run launched last has returned, or none was launched.
-  [[nodiscard]] bool has_left() const noexcept;
-  [[nodiscard]] bool has_ended() const;
+  /// Whether that run has returned; 0, before the first one: it has.
+  [[nodiscard]] bool has_left(std::uint32_t run) const noexcept;
+  /// Has the driver asked, which also tells of a kernel that has failed.
+  void ask_whether_ended();
   void ask_to_leave(std::uint32_t run) noexcept;
-  /// Whether the kernel has ended, as the driver says.
-  [[nodiscard]] bool has_ended_locked() const;
 
   template <class T>
   [[nodiscard]] T* at(std::size_t offset) const noexcept {
@@ -93,14 +96,17 @@ class ResidentCopier final : private Residency::Member {
 
   std::vector<rk_copy> copies_;  // of the batch posted last
   std::uint32_t posted_ = 0;     // its number
+  std::uint32_t batch_run_ = 0;  // which is to serve it
   std::uint32_t looks_ = 0;      // in vain
 
+  DriverThread* thread_ = nullptr;      // null: before there is one, whoever calls
   std::mutex launch_mutex_;             // of a launch, or held against one
+  Event running_;                       // the kernel's; the thread's alone
   std::atomic<std::uint32_t> run_{0};   // of the kernel; changed with that lock
   std::atomic<bool> leaving_{false};    // it was told to leave
   std::atomic<bool> launching_{false};  // counted as resident, and perhaps not launched yet
-  mutable std::mutex mutex_;            // guards what follows
-  Event running_;                       // the kernel's; empty: it is not there
+  std::atomic<bool> has_ended_{true};   // as the driver says
+  std::atomic<bool> asking_{false};     // it is being asked
 };
 
 }  // namespace ringkernel::opencl

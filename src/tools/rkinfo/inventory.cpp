@@ -17,7 +17,9 @@ void open_device(const ringkernel::backend::Backend& backend, DeviceInfo& info) 
                                            .arena_bytes = arena_bytes,
                                            .transfer = RK_TRANSFER_NONE,
                                            .work_groups = info.description.work_groups_max,
-                                           .test_anew = 1});
+                                           .test_anew = 1,
+                                           .driver_timeout_ns = 0,
+                                           .end_timeout_ns = 0});
   if (!device.has_value()) {
     info.failure = device.error().text();
     return;

@@ -9,16 +9,16 @@ template <auto member, class Function>
 struct Watched;
 
 template <auto member, class Result, class... Args>
-struct Watched<member, Result (*)(Args...)> {
-  static inline Result (*original)(Args...) = nullptr;
+struct Watched<member, opencl::Entry<Result (*)(Args...)>> {
+  static inline opencl::Entry<Result (*)(Args...)> original;
 
   static Result call(Args... args) {
     const InDriver inside;
     return original(args...);
   }
-  static void install(opencl::Api& api) {
+  static void install(opencl::Api& api, const char* name) {
     original = api.*member;
-    if (original != nullptr) api.*member = call;
+    if (original != nullptr) api.*member = {name, reinterpret_cast<void*>(&call)};
   }
 };
 
@@ -27,7 +27,8 @@ struct Watched<member, Result (*)(Args...)> {
 void watch_driver() {
   if (!opencl::load_library().api) return;
   auto& api = const_cast<opencl::Api&>(opencl::cl());  // made by new, as a value that may change
-#define RK_CL_FUNCTION(name) Watched<&opencl::Api::name, decltype(opencl::Api::name)>::install(api);
+#define RK_CL_FUNCTION(name) \
+  Watched<&opencl::Api::name, decltype(opencl::Api::name)>::install(api, #name);
 #include "backend/opencl/functions.def"
 #undef RK_CL_FUNCTION
 }

@@ -96,7 +96,9 @@ int main(int argument_count, char** arguments) {
                                                     .arena_bytes = ExecutorArena::bytes,
                                                     .transfer = RK_TRANSFER_ZERO_COPY,
                                                     .work_groups = 1,
-                                                    .test_anew = command == "anew" ? 1u : 0u});
+                                                    .test_anew = command == "anew" ? 1u : 0u,
+                                                    .driver_timeout_ns = 0,
+                                                    .end_timeout_ns = 0});
   if (!device.has_value()) return failed(device.error());
   auto executor =
       device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);

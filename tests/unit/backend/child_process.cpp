@@ -1,5 +1,6 @@
 #include "unit/backend/child_process.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ ChildResult run_child(const std::vector<std::string>& command,
                       std::optional<uid_t> user) {
   ChildResult result;
   std::array<int, 2> ends;
-  if (pipe(ends.data()) != 0) return result;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return result;  // not for children of other threads
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);

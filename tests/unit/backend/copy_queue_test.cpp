@@ -157,6 +157,8 @@ TEST_P(CopyQueueOpenCl, AQueueThatGoesWaitsForCopiesWithoutATicket) {
     CopyQueue copies(std::move(queue_), GetParam());
     const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, large_bytes, sent.data(), 0},
                             {RK_COPY_TO_DEVICE, 0, large_bytes, large_bytes, sent.data(), 0}};
+    const std::uint64_t ticket = copies.start(memory_.get(), both).value();
+    EXPECT_EQ(copies.wait(ticket, 60s).error(), Errc::device_error);
     EXPECT_EQ(copies.start(memory_.get(), both).error(), Errc::device_error);
   }
   const Event last =

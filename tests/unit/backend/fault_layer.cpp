@@ -10,6 +10,10 @@
 //   argument, flush, write, read, ask, wait
 //                clSetKernelArg, clFlush, the copies to and from the device, clGetEventInfo,
 //                clWaitForEvents
+// RK_STALL=<what>:<call>:<n> has the n-th call of that name hang for ever (`hang`), or begin after
+// ten seconds (`delay`), and prints "reached" then; it is read once. The calls: those above,
+// and `finish`, `map`, `unmap`, `callback`, `context`, `queue`, `program`, `kernel`, `release`, of
+// whatever kind.
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
 // `n+` picks the n-th and the next: what is tried once more fails then, too. `/n` picks every n-th;
 // each answers another of the codes that may pass, and how many did is printed at the end. The next
@@ -18,16 +22,51 @@
 #include <CL/cl.h>
 #include <CL/cl_layer.h>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <thread>
 
 namespace {
 
 const cl_icd_dispatch* target = nullptr;
 cl_icd_dispatch layer{};
+
+/// RK_STALL, as it was when the layer was loaded.
+struct Stall {
+  bool is_delay = false;
+  std::string call;
+  int number = 0;
+  std::atomic<int> calls = 0;
+};
+Stall stall;
+
+void read_stall() {
+  const char* const variable = std::getenv("RK_STALL");
+  const std::string_view plan = variable == nullptr ? "" : variable;
+  const std::size_t first = plan.find(':');
+  const std::size_t last = plan.rfind(':');
+  if (first == last) return;
+  stall.is_delay = plan.substr(0, first) == "delay";
+  stall.call = plan.substr(first + 1, last - first - 1);
+  stall.number = std::atoi(plan.data() + last + 1);
+}
+
+/// Stays here if the plan says so of this call.
+void stay_if_planned(std::string_view call) {
+  if (call != stall.call || ++stall.calls != stall.number) return;
+  constexpr std::string_view text = "reached\n";
+  (void)!::write(STDOUT_FILENO, text.data(), text.size());
+  do {
+    std::this_thread::sleep_for(std::chrono::seconds(10));
+  } while (!stall.is_delay);
+}
 
 std::atomic<int> launches = 0;
 std::atomic<int> allocations = 0;
@@ -71,6 +110,7 @@ cl_int planned_status() {
 /// The function of the driver, but for the calls that the plan names.
 template <auto entry, class... Parameters>
 cl_int pass_on(std::string_view kind, std::atomic<int>& count, Parameters... parameters) {
+  stay_if_planned(kind);
   return planned(kind, ++count) ? planned_status() : (target->*entry)(parameters...);
 }
 
@@ -87,6 +127,7 @@ cl_event failed_event(cl_command_queue queue) {
 cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                           const size_t* offset, const size_t* global, const size_t* local,
                           cl_uint waits, const cl_event* wait_list, cl_event* event) {
+  stay_if_planned("launch");
   const int number = ++launches;
   if (planned("launch", number)) return planned_status();
   if (planned("event", number)) {
@@ -100,12 +141,14 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
 
 void* CL_API_CALL allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes,
                            cl_uint alignment) {
+  stay_if_planned("memory");
   if (planned("memory", ++allocations)) return nullptr;
   return target->clSVMAlloc(context, flags, bytes, alignment);
 }
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void* host,
                                  cl_int* status) {
+  stay_if_planned("buffer");
   if (bytes >= 256 << 10 && planned("buffer", ++buffers)) {
     *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     return nullptr;
@@ -116,6 +159,7 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t 
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* done)(cl_program, void*),
                          void* user) {
+  stay_if_planned("build");
   if (planned("build", ++builds)) return CL_BUILD_PROGRAM_FAILURE;
   return target->clBuildProgram(program, count, devices, options, done, user);
 }
@@ -178,6 +222,50 @@ cl_int CL_API_CALL wait(cl_uint count, const cl_event* events) {
   return pass_on<&cl_icd_dispatch::clWaitForEvents>("wait", event_waits, count, events);
 }
 
+/// Has a function of the driver begin behind a stay, if one is planned.
+template <auto entry, const char* call, class Value, class... Parameters>
+void put_behind(Value (CL_API_CALL* cl_icd_dispatch::*)(Parameters...)) {
+  layer.*entry = [](Parameters... parameters) -> Value {
+    stay_if_planned(call);
+    return (target->*entry)(parameters...);
+  };
+}
+
+template <auto entry, const char* call>
+void put_behind() {
+  put_behind<entry, call>(entry);
+}
+
+constexpr char call_finish[] = "finish";
+constexpr char call_map[] = "map";
+constexpr char call_unmap[] = "unmap";
+constexpr char call_callback[] = "callback";
+constexpr char call_context[] = "context";
+constexpr char call_queue[] = "queue";
+constexpr char call_program[] = "program";
+constexpr char call_kernel[] = "kernel";
+constexpr char call_release[] = "release";
+
+void put_behind_stays() {
+  put_behind<&cl_icd_dispatch::clFinish, call_finish>();
+  put_behind<&cl_icd_dispatch::clEnqueueMapBuffer, call_map>();
+  put_behind<&cl_icd_dispatch::clEnqueueUnmapMemObject, call_unmap>();
+  put_behind<&cl_icd_dispatch::clSetEventCallback, call_callback>();
+  put_behind<&cl_icd_dispatch::clCreateContext, call_context>();
+  put_behind<&cl_icd_dispatch::clCreateCommandQueue, call_queue>();
+  put_behind<&cl_icd_dispatch::clCreateCommandQueueWithProperties, call_queue>();
+  put_behind<&cl_icd_dispatch::clCreateProgramWithSource, call_program>();
+  put_behind<&cl_icd_dispatch::clCreateProgramWithBinary, call_program>();
+  put_behind<&cl_icd_dispatch::clCreateKernel, call_kernel>();
+  put_behind<&cl_icd_dispatch::clReleaseContext, call_release>();
+  put_behind<&cl_icd_dispatch::clReleaseCommandQueue, call_release>();
+  put_behind<&cl_icd_dispatch::clReleaseProgram, call_release>();
+  put_behind<&cl_icd_dispatch::clReleaseKernel, call_release>();
+  put_behind<&cl_icd_dispatch::clReleaseMemObject, call_release>();
+  put_behind<&cl_icd_dispatch::clReleaseEvent, call_release>();
+  put_behind<&cl_icd_dispatch::clSVMFree, call_release>();
+}
+
 }  // namespace
 
 extern "C" {
@@ -196,6 +284,8 @@ extern "C" {
 clInitLayer(cl_uint, const cl_icd_dispatch* target_dispatch, cl_uint* entries,
             const cl_icd_dispatch** layer_dispatch) {
   target = target_dispatch;
+  read_stall();
+  put_behind_stays();
   layer.clEnqueueNDRangeKernel = launch;
   layer.clSVMAlloc = allocate;
   layer.clCreateBuffer = create_buffer;

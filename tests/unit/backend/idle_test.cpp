@@ -48,7 +48,9 @@ class IdleSlice : public ::testing::TestWithParam<const char*> {
                                              .arena_bytes = ExecutorArena::bytes,
                                              .transfer = RK_TRANSFER_ZERO_COPY,
                                              .work_groups = 1,
-                                             .test_anew = 0});
+                                             .test_anew = 0,
+                                             .driver_timeout_ns = 0,
+                                             .end_timeout_ns = 0});
     if (!device) GTEST_SKIP() << device.error().text();
     device_.emplace(std::move(*device));
     const rk_device_state state = device_->state().value();
@@ -146,7 +148,9 @@ class YieldingSlice : public ::testing::Test {
                                   .arena_bytes = ExecutorArena::bytes,
                                   .transfer = RK_TRANSFER_ZERO_COPY,
                                   .work_groups = 1,
-                                  .test_anew = 0})
+                                  .test_anew = 0,
+                                  .driver_timeout_ns = 0,
+                                  .end_timeout_ns = 0})
                        .value();
   ExecutorArena arena_;
   Executor executor_ =

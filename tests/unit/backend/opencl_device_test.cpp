@@ -40,7 +40,9 @@ class OpenClDevice : public ::testing::Test {
                                     .arena_bytes = arena_bytes,
                                     .transfer = RK_TRANSFER_NONE,
                                     .work_groups = 1,
-                                    .test_anew = 0});
+                                    .test_anew = 0,
+                                    .driver_timeout_ns = 0,
+                                    .end_timeout_ns = 0});
   }
 
   Backend backend_ = *find_backend("opencl");

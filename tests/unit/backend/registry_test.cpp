@@ -226,7 +226,9 @@ TEST(Registry, EveryBackendDescribesItsDevicesAndRefusesOthers) {
                                     .arena_bytes = 4096,
                                     .transfer = RK_TRANSFER_NONE,
                                     .work_groups = 1,
-                                    .test_anew = 0})
+                                    .test_anew = 0,
+                                    .driver_timeout_ns = 0,
+                                    .end_timeout_ns = 0})
                      .has_value());
   }
 }

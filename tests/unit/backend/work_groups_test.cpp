@@ -41,7 +41,9 @@ class WorkGroups : public ::testing::Test {
                                                   .arena_bytes = testing::ExecutorArena::bytes,
                                                   .transfer = RK_TRANSFER_ZERO_COPY,
                                                   .work_groups = work_groups,
-                                                  .test_anew = 0});
+                                                  .test_anew = 0,
+                                                  .driver_timeout_ns = 0,
+                                                  .end_timeout_ns = 0});
   }
   [[nodiscard]] std::ptrdiff_t number() const {
     const auto& devices = discover().devices;

@@ -40,7 +40,9 @@ TEST(NativeWorkspace, IsAnErrorWhereThereIsNoMemoryForIt) {
                                                  .arena_bytes = testing::ExecutorArena::bytes,
                                                  .transfer = RK_TRANSFER_ZERO_COPY,
                                                  .work_groups = RK_WORK_GROUPS_MAX,
-                                                 .test_anew = 0});
+                                                 .test_anew = 0,
+                                                 .driver_timeout_ns = 0,
+                                                 .end_timeout_ns = 0});
   ASSERT_TRUE(device) << device.error().text();
   const auto create = [&] {
     return device->create_executor(testing::built_in("core"),

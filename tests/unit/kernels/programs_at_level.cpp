@@ -9,6 +9,7 @@
 #include "unit/kernels/programs.hpp"
 
 #define RINGKERNEL_RING_KERNEL_CL
+#define RK_RESUMES
 
 namespace {
 #include "rk_message.h"
@@ -59,8 +60,22 @@ namespace ringkernel::test {
 
 Outcome RK_TEST_NAME(core, RK_TEST_LEVEL)(const MessageMemory& memory, rk_u32 lane, rk_u32 lanes) {
   rk_message message = message_of(memory, lanes);
-  const rk_u32 fault =
-      lanes == 1 ? core::rk_handle(&message) : core::rk_dispatch(&message, lane, lanes);
+  if (lanes != 1) {
+    const rk_u32 fault = core::rk_dispatch(&message, lane, lanes);
+    return {fault, message.fault_detail};
+  }
+  // Left after each step; after every second one somebody else needs the workspace.
+  rk_turn turn{};
+  message.turn = &turn;
+  rk_u32 fault = RK_AGAIN;
+  for (rk_u32 turns = 0; fault == RK_AGAIN; ++turns) {
+    if (turns % 2 != 0) {
+      turn.packed = 0;
+      std::memset(message.workspace, 0xff, RK_WORKSPACE_BYTES);
+    }
+    core::rk_turn_begin(&turn, 0, 1);
+    fault = core::rk_handle(&message);
+  }
   return {fault, message.fault_detail};
 }
 

@@ -1,0 +1,160 @@
+#include "backend/opencl/driver_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "foundation/memory_error.hpp"
+
+namespace ringkernel::opencl {
+
+namespace {
+
+/// What a callback needs.
+struct Told {
+  std::shared_ptr<Ledger> owner;
+  std::uint64_t ticket;
+  std::shared_ptr<CopyBell> bell;
+};
+
+void CL_CALLBACK note_end(cl_event event, cl_int status, void* data) {
+  const std::unique_ptr<Told> told(static_cast<Told*>(data));
+  // PoCL says CL_COMPLETE of commands that failed, too.
+  if (status >= CL_COMPLETE) status = std::min(event_status(event), cl_int{CL_COMPLETE});
+  told->owner->note_end(told->ticket, status);
+  if (told->bell) told->bell->ring();
+}
+
+}  // namespace
+
+Result<void> Ledger::failure() const {
+  if (!has_failed()) return {};
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Ledger::fail(const Error& error) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (has_failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
+  failure_ = error;
+  has_failed_.store(true, std::memory_order_release);  // pairs with has_failed
+}
+
+void Ledger::note_end(std::uint64_t ticket, cl_int status) noexcept {
+  if (status < 0) {
+    Error error(make_error_code(Errc::device_error));
+    (void)with_memory(
+        [&] { error.detail = std::string(what_) + " ended with " + status_text(status); });
+    fail(error);
+  }
+  // The driver's callback and the thread may tell of one command, in either order.
+  std::uint64_t ended = ended_.load(std::memory_order_relaxed);
+  // release: failures and what the commands wrote; pairs with the acquire in has_ended
+  while (ended < ticket && !ended_.compare_exchange_weak(ended, ticket, std::memory_order_release,
+                                                         std::memory_order_relaxed)) {
+  }
+}
+
+DriverQueue::DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell,
+                         std::chrono::nanoseconds linger)
+    : queue_(std::move(queue)), calls_back_(calls_back), bell_(std::move(bell)) {
+  thread_.emplace([this] { return reap(true); }, linger);
+}
+
+DriverQueue::~DriverQueue() { end(); }
+
+void DriverQueue::end() {
+  thread_.reset();  // behind all that was posted
+  // The whole queue: copies of a start that failed have no event.
+  const Drain drain(queue_.get());
+}
+
+std::uint64_t DriverQueue::post(const std::shared_ptr<Ledger>& owner, Enqueue enqueue) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back({owner, owner->given() + 1, std::move(enqueue), nullptr});
+  try {
+    thread_->post([this] { do_next(); });
+  } catch (...) {
+    waiting_.pop_back();
+    throw;
+  }
+  return owner->next_ticket();
+}
+
+void DriverQueue::release(std::shared_ptr<void> object) noexcept {
+  (void)with_memory([&] {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back({nullptr, 0, {}, std::move(object)});
+    try {
+      thread_->post([this] { do_next(); });
+    } catch (...) {
+      waiting_.pop_back();
+      throw;
+    }
+  });
+}
+
+void DriverQueue::do_next() noexcept {
+  std::unique_lock lock(mutex_);
+  Command command = std::move(waiting_.front());
+  waiting_.pop_front();
+  lock.unlock();
+  if (command.owner != nullptr) give(command);
+}
+
+void DriverQueue::give(Command& command) noexcept {
+  reap(false);
+  Running running{std::move(command.owner), command.ticket, Event()};
+  Ledger& owner = *running.owner;
+  if (!owner.has_failed()) {
+    Result<void> given = or_no_memory([&]() -> Result<void> {
+      const auto alone = lock_commands();
+      RK_TRY(event, command.enqueue());
+      running.event = std::move(event);
+      return flush(queue_.get());
+    });
+    if (!given) owner.fail(given.error());
+    if (!given && bell_) bell_->ring();
+  }
+  if (!running.event && running_.empty()) {
+    owner.note_end(running.ticket, CL_SUCCESS);  // the failure is noted
+    if (bell_) bell_->ring();
+    return;
+  }
+  if (running.event && calls_back_) call_back(running);
+  if (with_memory([&] { running_.push_back(std::move(running)); })) return;
+  // Nobody can be told of it later: it ends now, for the driver's threads need no memory of ours.
+  if (running.event) (void)finish(running.event);
+  owner.note_end(running.ticket, CL_SUCCESS);
+}
+
+void DriverQueue::call_back(const Running& running) noexcept {
+  (void)with_memory([&] {
+    auto told = std::make_unique<Told>(Told{running.owner, running.ticket, bell_});
+    // Refused, or never called: the thread is asked now and then.
+    if (cl().clSetEventCallback(running.event.get(), CL_COMPLETE, note_end, told.get()) ==
+        CL_SUCCESS)
+      static_cast<void>(told.release());  // the callback's
+  });
+}
+
+bool DriverQueue::reap(bool asks) noexcept {
+  bool any = false;
+  while (!running_.empty()) {
+    const Running& oldest = running_.front();
+    if (!oldest.owner->has_ended(oldest.ticket)) {
+      cl_int status = CL_SUCCESS;
+      if (oldest.event) {
+        if (!asks) break;
+        status = event_status(oldest.event.get());
+        if (status > CL_COMPLETE) break;
+      }
+      oldest.owner->note_end(oldest.ticket, status);
+      any = true;
+    }
+    running_.pop_front();
+  }
+  if (any && bell_) bell_->ring();
+  return !running_.empty();
+}
+
+}  // namespace ringkernel::opencl
