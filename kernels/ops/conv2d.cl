@@ -17,7 +17,7 @@ RK_INLINE rk_u32 rk_windows_fit(rk_u64 outputs, rk_u64 extent, rk_u64 stride, rk
          outputs == (padded - extent) / stride + 1;
 }
 
-RK_INLINE rk_u32 rk_op_conv2d(const rk_op_args* args) {
+RK_OUTLINE rk_u32 rk_op_conv2d(const rk_op_args* args) {
   RK_GLOBAL const rk_operand* out = &args->command->output;
   RK_GLOBAL const rk_operand* images = &args->command->inputs[0];
   RK_GLOBAL const rk_operand* filter = &args->command->inputs[1];
@@ -39,17 +39,18 @@ RK_INLINE rk_u32 rk_op_conv2d(const rk_op_args* args) {
   product.columns = filter->dims[3];
   product.rows = out->element_count / filter->dims[3];
   product.depth = filter->element_count / filter->dims[3];
-  product.is_windowed = 1;
-  product.window.image_rows = images->dims[1];
-  product.window.image_columns = images->dims[2];
-  product.window.channels = images->dims[3];
-  product.window.columns = filter->dims[1];
-  product.window.output_rows = out->dims[1];
-  product.window.output_columns = out->dims[2];
-  product.window.row_stride = attrs->strides[0];
-  product.window.column_stride = attrs->strides[1];
-  product.window.pad_top = attrs->pads[0];
-  product.window.pad_left = attrs->pads[2];
+  rk_window window;
+  product.window = &window;
+  window.image_rows = images->dims[1];
+  window.image_columns = images->dims[2];
+  window.channels = images->dims[3];
+  window.columns = filter->dims[1];
+  window.output_rows = out->dims[1];
+  window.output_columns = out->dims[2];
+  window.row_stride = attrs->strides[0];
+  window.column_stride = attrs->strides[1];
+  window.pad_top = attrs->pads[0];
+  window.pad_left = attrs->pads[2];
   product.first_step = 0;
   return rk_product_run(&product, args, 0);
 }

@@ -12,7 +12,7 @@ RK_INLINE rk_u32 rk_op_dot(const rk_op_args* args) {
   RK_GLOBAL const rk_operand* b = &args->command->inputs[1];
   if (a->rank == 0 || a->rank > 2 || b->rank == 0 || b->rank > 2) return RK_FAULT_bad_shape;
   rk_product product;
-  product.is_windowed = 0;
+  product.window = 0;
   product.a = args->inputs[0];
   product.b = args->inputs[1];
   product.c = args->output;

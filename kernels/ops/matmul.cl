@@ -23,7 +23,7 @@ RK_INLINE rk_u32 rk_op_matmul(const rk_op_args* args) {
     return RK_FAULT_bad_shape;
 
   rk_product product;
-  product.is_windowed = 0;
+  product.window = 0;
   product.rows = rows;
   product.depth = depth;
   product.columns = columns;

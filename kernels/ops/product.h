@@ -131,9 +131,9 @@ RK_PRODUCT_TILE(rk_product_tile_row, 1)
 /// Packs the part of A block by block, RK_PANEL apart, RK_BLOCK_DEPTH from row to row.
 RK_INLINE void rk_product_pack_a(const rk_product* product, const rk_product_part* part,
                                  RK_GLOBAL rk_f32* RK_RESTRICT panel) {
-  if (product->is_windowed) {
+  if (product->window) {
     for (rk_u64 k = 0; k < part->depth; k += RK_BLOCK_DEPTH, panel += RK_PANEL)
-      rk_window_pack(&product->window, product->a, part->row, part->rows, part->k + k,
+      rk_window_pack(product->window, product->a, part->row, part->rows, part->k + k,
                      rk_least(part->depth - k, RK_BLOCK_DEPTH), panel, RK_BLOCK_DEPTH);
     return;
   }

@@ -13,15 +13,14 @@
 
 /// All dense and row-major.
 typedef struct rk_product {
-  RK_GLOBAL const rk_f32* a; /* rows x depth; or, if `is_windowed`, the images */
+  RK_GLOBAL const rk_f32* a; /* rows x depth; or, if there is a window, the images */
   RK_GLOBAL const rk_f32* b; /* depth x columns */
   RK_GLOBAL rk_f32* c;       /* rows x columns */
   rk_u64 rows;
   rk_u64 depth;
   rk_u64 columns;
-  rk_u64 first_step;  /* of the op: its first one of this product; behind it, of the next one */
-  rk_u32 is_windowed; /* a row of A is the window for one output of conv2d */
-  rk_window window;
+  rk_u64 first_step; /* of the op: its first one of this product; behind it, of the next one */
+  const rk_window* window; /* null, or a row of A is the window for one output of conv2d */
 } rk_product;
 
 RK_INLINE rk_u64 rk_least(rk_u64 a, rk_u64 b) { return a < b ? a : b; }
@@ -260,8 +259,8 @@ RK_INLINE rk_u32 rk_narrow_open(const rk_product* product, rk_narrow* narrow) {
   narrow->line_step = 0;
   narrow->step = product->depth;
   if (narrow->b_floats > room) return 0;
-  if (!product->is_windowed) return 1;
-  const rk_window* window = &product->window;
+  if (!product->window) return 1;
+  const rk_window* window = product->window;
   narrow->run = window->columns * window->channels;
   narrow->runs = product->depth / narrow->run;
   narrow->step = window->column_stride * window->channels;
@@ -298,8 +297,7 @@ typedef struct rk_narrow_plan {
 RK_INLINE rk_narrow_plan rk_narrow_plan_of(const rk_product* product) {
   rk_narrow_plan plan;
   plan.rows = product->rows;
-  if (product->is_windowed)
-    plan.rows = product->window.output_rows * product->window.output_columns;
+  if (product->window) plan.rows = product->window->output_rows * product->window->output_columns;
   const rk_u64 tiles = RK_NARROW_STEP / (RK_TILE_ROWS * 16) / product->depth;
   plan.step_rows = (tiles != 0 ? tiles : 1) * RK_TILE_ROWS;
   plan.steps = (plan.rows + plan.step_rows - 1) / plan.step_rows;
@@ -333,11 +331,11 @@ RK_INLINE rk_u32 rk_narrow_group(const rk_product* product, const rk_narrow* nar
 RK_INLINE void rk_product_run_narrow(const rk_product* product, rk_narrow* narrow,
                                      RK_GLOBAL rk_f32* workspace) {
   narrow->b = rk_narrow_pack_b(product, workspace);
-  if (!product->is_windowed) {
+  if (!product->window) {
     rk_narrow_rows(narrow, product->a, 0, product->rows, product->c);
     return;
   }
-  const rk_window* window = &product->window;
+  const rk_window* window = product->window;
   const rk_u64 outputs = window->output_rows * window->output_columns;
   RK_GLOBAL const rk_f32* image = product->a;
   RK_GLOBAL rk_f32* c = product->c;
@@ -359,7 +357,7 @@ RK_NOINLINE rk_u32 rk_product_step_narrow(rk_product* product, rk_narrow* narrow
                                           const rk_op_args* args) {
   RK_GLOBAL rk_f32* workspace = args->workspace;
   const rk_narrow_plan plan = rk_narrow_plan_of(product);
-  const rk_window* window = &product->window;
+  const rk_window* window = product->window;
   rk_u64 step = rk_product_first_step(product, args);
   rk_u32 is_packed = step != 0 && rk_turn_has_packed(args->turn);
   rk_turn_set_packed(args->turn, 0);
@@ -375,7 +373,7 @@ RK_NOINLINE rk_u32 rk_product_step_narrow(rk_product* product, rk_narrow* narrow
   }
   for (; row < product->rows; row += plan.rows) {
     RK_GLOBAL const rk_f32* a = product->a;
-    if (product->is_windowed)
+    if (product->window)
       a += row / plan.rows * (window->image_rows * window->image_columns * window->channels);
     if (narrow->padded_rows != 0) {
       RK_GLOBAL rk_f32* padded = workspace + narrow->b_floats;
@@ -402,7 +400,7 @@ RK_NOINLINE rk_u32 rk_product_step_narrow(rk_product* product, rk_narrow* narrow
 RK_INLINE rk_u32 rk_product_run_small(rk_product* product, const rk_op_args* args, rk_u64 first,
                                       rk_u32* verdict) {
   *verdict = RK_FAULT_NONE;
-  if (product->rows == 1 && !product->is_windowed) {
+  if (product->rows == 1 && !product->window) {
     *verdict = rk_product_run_row(product, args, first);
     product->first_step += RK_ROW_STEPS(product);
     return 1;
@@ -425,7 +423,7 @@ RK_INLINE rk_u32 rk_product_run_small(rk_product* product, const rk_op_args* arg
 
 /// The steps of such a product, or 0.
 RK_INLINE rk_u64 rk_product_small_steps(const rk_product* product) {
-  if (product->rows == 1 && !product->is_windowed) return RK_ROW_STEPS(product);
+  if (product->rows == 1 && !product->window) return RK_ROW_STEPS(product);
   rk_narrow narrow;
   if (RK_IS_GPU || product->columns > 16 || !rk_narrow_open(product, &narrow)) return 0;
   if (rk_narrow_is_one_step(product)) return 1;

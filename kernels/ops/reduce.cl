@@ -71,8 +71,8 @@ RK_NOINLINE rk_f32 rk_sum_dense(RK_GLOBAL const rk_f32* from, rk_u64 count) {
 }
 
 /// `count` elements wherever `reduced` leads; it ends where it began.
-RK_INLINE rk_f32 rk_sum_scattered(RK_GLOBAL const rk_f32* from, rk_odometer* reduced,
-                                  rk_u64 count) {
+RK_OUTLINE rk_f32 rk_sum_scattered(RK_GLOBAL const rk_f32* from, rk_odometer* reduced,
+                                   rk_u64 count) {
   rk_sum_tree tree;
   tree.chunks = 0;
   tree.waiting = 0;
