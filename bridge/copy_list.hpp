@@ -2,9 +2,11 @@
 /// change or poll meanwhile go through a staging area that nobody else looks at.
 ///
 /// Threading: one thread at a time; the batch before has ended.
-/// Ownership: borrows the host's arena; the staging area is a region of it.
+/// Ownership: borrows the host's arena; the staging area is a region of it. Once made it allocates
+/// nothing, as long as whoever adds asks for room first.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,8 +26,19 @@ struct CopyCounts {
 
 class CopyList {
  public:
-  CopyList(std::byte* arena, std::uint64_t staging_offset, std::uint64_t staging_bytes) noexcept
-      : arena_(arena), staging_(arena + staging_offset), staging_bytes_(staging_bytes) {}
+  CopyList(std::byte* arena, std::uint64_t staging_offset, std::uint64_t staging_bytes)
+      : arena_(arena), staging_(arena + staging_offset), staging_bytes_(staging_bytes) {
+    to_device_.reserve(copies_max);
+    to_host_.reserve(copies_max);
+  }
+
+  /// In each direction.
+  static constexpr std::size_t copies_max = 1024;
+  /// Whether so many copies, in either direction, and so much of the staging area are left.
+  [[nodiscard]] bool has_room(std::size_t copies, std::uint64_t staging) const noexcept {
+    return copies_max - std::max(to_device_.size(), to_host_.size()) >= copies &&
+           staging_bytes_ - used_ >= staging;
+  }
 
   void clear() noexcept {
     used_ = 0;
@@ -35,7 +48,6 @@ class CopyList {
   }
   /// Of both directions.
   [[nodiscard]] const CopyCounts& counts() const noexcept { return counts_; }
-  [[nodiscard]] std::uint64_t staging_left() const noexcept { return staging_bytes_ - used_; }
 
   /// To the device, from the same place of the host's arena, where it stays as it is.
   void send(std::uint64_t offset, std::uint64_t bytes) {
@@ -91,12 +103,13 @@ class CopyList {
 
  private:
   void add(std::vector<rk_copy>& copies, const rk_copy& copy) {
+    RK_ASSERT(copies.size() < copies_max, "the batch is full");
     copies.push_back(copy);
     ++counts_.copies;
     counts_.bytes += copy.second_offset != 0 ? 2 * copy.bytes : copy.bytes;
   }
   std::byte* stage(std::uint64_t bytes) {
-    RK_ASSERT(bytes <= staging_left(), "the staging area is full");
+    RK_ASSERT(bytes <= staging_bytes_ - used_, "the staging area is full");
     std::byte* const staged = staging_ + used_;
     used_ += align_up<std::uint64_t>(bytes, sizeof(rk_u64));
     return staged;

@@ -2,7 +2,8 @@
 /// runtime implements it with a backend.
 ///
 /// Threading: any thread.
-/// Errors: an error means that the executor is lost.
+/// Errors: Errc::allocation_failure: nothing has happened, and it may be tried again. Any other
+/// means that the executor is lost.
 #pragma once
 
 #include <cstdint>

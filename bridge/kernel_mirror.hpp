@@ -29,8 +29,9 @@ class KernelMirror {
   KernelMirror(std::byte* arena, std::uint64_t host_offset, std::uint64_t device_offset,
                bool in_any_order) noexcept;
 
-  /// Staging that `send` and `ask` take at most.
+  /// Staging and copies that `send`, and `ask`, take at most.
   static constexpr std::uint64_t staging_bytes_max = 1024;
+  static constexpr std::size_t copies_max = 10;
 
   /// Adds what the host has changed and the device does not know: run state, requests (at most
   /// about `bytes_max` of them), space in the output ring. True if its doorbell has to be rung.

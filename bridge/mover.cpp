@@ -8,6 +8,7 @@
 #include "bridge/atomic.hpp"
 #include "bridge/fence.hpp"
 #include "foundation/assert.hpp"
+#include "foundation/memory_error.hpp"
 
 namespace ringkernel::bridge {
 namespace {
@@ -21,8 +22,10 @@ constexpr std::uint64_t guess_dma = 16 * kib;
 constexpr std::uint64_t guess_sliced = 1024 * kib;
 /// Up to so many kernels are asked directly; of more, those whose output doorbell was rung.
 constexpr std::size_t asked_directly_max = 16;
-/// What doorbells and the executor's words need of the staging area.
+/// What doorbells and the executor's words need of the staging area, and how many copies.
 constexpr std::uint64_t staging_reserve = sizeof(rk_u32) * RK_KERNELS_MAX * 2 + kib;
+constexpr std::size_t copies_reserve = RK_KERNELS_MAX / RK_DOORBELLS_PER_LINE + 16;
+static_assert(copies_reserve + KernelMirror::copies_max <= CopyList::copies_max);
 
 constexpr std::uint64_t eager_patience_ns = 100'000;
 constexpr std::uint64_t usual_patience_ns = 1'000'000;
@@ -35,7 +38,6 @@ constexpr std::uint64_t linger_ns = 20'000;
 constexpr IdleLimits idle_limits{.spins_max = 16, .yields_max = 16};
 /// More would amortise nothing, and a slice does not know what its next record takes.
 constexpr std::uint32_t slice_records_most = 256;
-constexpr std::uint64_t telemetry_patience_ns = 100'000'000;
 
 std::uint32_t next_epoch(std::uint32_t epoch) noexcept { return epoch + 1 != 0 ? epoch + 1 : 1; }
 
@@ -56,6 +58,10 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
       parked_read_(host_.work_groups, nullptr),
       host_words_(host_),
       kernel_copies_(host_.kernel_capacity) {
+  // All that a session needs is there: it has nobody to tell that there is no memory.
+  for (std::vector<std::uint32_t>* kernels : {&active_, &asked_, &to_ring_})
+    kernels->reserve(host_.kernel_capacity);
+  batch_.reserve(2 * CopyList::copies_max);
   kernels_.reserve(host_.kernel_capacity);
   for (std::uint32_t kernel = 0; kernel < host_.kernel_capacity; ++kernel)
     kernels_.push_back({KernelMirror(
@@ -120,12 +126,17 @@ bool Mover::step(std::uint64_t patience_ns) {
   if (failed_.load(std::memory_order_relaxed)) return false;  // set by this thread
   if (!under_way_) {
     if (!collect()) return false;
-    if (Result<void> started = start_batch(); !started) {
-      fail(std::move(started).error());
-      return false;
-    }
+    begin_batch();
+  }
+  // Where there is no memory to go on with, the next look does.
+  Result<void> started = start_batch();
+  if (has_no_memory(started)) return false;
+  if (!started) {
+    fail(std::move(started).error());
+    return false;
   }
   Result<bool> ended = port_.copies_ended(ticket_, patience_ns);
+  if (has_no_memory(ended)) return false;
   if (!ended) {
     fail(std::move(ended).error());
     return false;
@@ -167,7 +178,9 @@ bool Mover::collect() {
   for (const std::uint32_t number : active_) {
     Kernel& kernel = kernels_[number];
     if (!kernel.rung) continue;
-    if (copies_.staging_left() < staging_reserve + KernelMirror::staging_bytes_max) break;
+    if (!copies_.has_room(copies_reserve + KernelMirror::copies_max,
+                          staging_reserve + KernelMirror::staging_bytes_max))
+      break;
     const CopyCounts before = copies_.counts();
     if (kernel.mirror.send(copies_, kernel_bytes_max)) to_ring_.push_back(number);
     count_copies(number, before);
@@ -238,7 +251,8 @@ void Mover::ask() {
   for (const std::uint32_t number : active_) {
     Kernel& kernel = kernels_[number];
     if (!kernel.mirror.awaits_device()) continue;
-    if (copies_.staging_left() < KernelMirror::staging_bytes_max) break;
+    // One more asks whether a work-group has parked.
+    if (!copies_.has_room(KernelMirror::copies_max + 1, KernelMirror::staging_bytes_max)) break;
     // A reply rings a doorbell; that a state is obeyed is only to be seen.
     const bool will_ring = !directly && !kernel.answering && !kernel.mirror.awaits_state() &&
                            kernel.mirror.has_work_for_device();
@@ -262,31 +276,47 @@ void Mover::ask_whether_parked(std::uint32_t kernel) {
                                   RK_OFFSETOF(rk_executor_device_line, parked_slice));
 }
 
-Result<void> Mover::start_batch() {
+void Mover::begin_batch() noexcept {
   batch_start_ns_ = clock_.now_ns();
   under_way_ = true;
-  if (!limits_.sliced) {
-    batch_ = copies_.to_device();
-    batch_.insert(batch_.end(), copies_.to_host().begin(), copies_.to_host().end());
-    RK_TRY(ticket, port_.start_copies(batch_));
-    ticket_ = ticket;
+  to_start_ = Start::copies;
+  slice_under_way_ = limits_.sliced && (work_sent_ || has_work_for_device());
+  if (limits_.sliced) return;
+  const auto add = [this](const std::vector<rk_copy>& copies) {
+    batch_.insert(batch_.end(), copies.begin(), copies.end());
+  };
+  batch_.clear();
+  add(copies_.to_device());
+  add(copies_.to_host());
+}
+
+Result<void> Mover::start_batch() {
+  if (to_start_ == Start::copies) {
+    RK_TRY_VOID(start_copies(limits_.sliced ? copies_.to_device() : batch_));
+    to_start_ = Start::slice;
+  }
+  if (to_start_ == Start::slice) {
     // Beside the copies: what the slice does not find yet it is rung for. One that has returned
     // without seeing a doorbell is found out by the next batch, which brings nothing.
-    if (!work_sent_ && !has_work_for_device()) return {};
-    RK_TRY(returned, port_.slices_returned(0));
-    return returned ? launch_slice() : Result<void>();
+    bool launches = slice_under_way_;
+    if (!limits_.sliced && (work_sent_ || has_work_for_device())) {
+      RK_TRY(returned, port_.slices_returned(0));
+      launches = returned;
+    }
+    if (launches) RK_TRY_VOID(launch_slice());
+    to_start_ = Start::answers;
   }
-  const bool launch = work_sent_ || has_work_for_device();
-  if (!copies_.to_device().empty()) {
-    RK_TRY(ticket, port_.start_copies(copies_.to_device()));
-    ticket_ = ticket;
+  if (to_start_ == Start::answers) {
+    if (limits_.sliced) RK_TRY_VOID(start_copies(copies_.to_host()));
+    to_start_ = Start::nothing;
   }
-  if (launch) RK_TRY_VOID(launch_slice());
-  if (!copies_.to_host().empty()) {
-    RK_TRY(ticket, port_.start_copies(copies_.to_host()));
-    ticket_ = ticket;
-  }
-  slice_under_way_ = launch;
+  return {};
+}
+
+Result<void> Mover::start_copies(std::span<const rk_copy> copies) {
+  if (copies.empty()) return {};
+  RK_TRY(ticket, port_.start_copies(copies));
+  ticket_ = ticket;
   return {};
 }
 
@@ -364,100 +394,6 @@ void Mover::forget_idle() {
   // Whoever found no room in this batch comes first in one of the next.
   if (active_.size() > asked_directly_max)
     std::rotate(active_.begin(), active_.begin() + asked_directly_max, active_.end());
-}
-
-// --- the end, and figures ---------------------------------------------------------------------
-
-Result<void> Mover::wait(std::uint64_t timeout_ns) {
-  const std::uint64_t begin_ns = clock_.now_ns();
-  const auto left_ns = [&] {
-    const std::uint64_t waited_ns = clock_.now_ns() - begin_ns;
-    return timeout_ns - std::min(waited_ns, timeout_ns);
-  };
-  const auto late = [this] {
-    return Error(Errc::execution_timeout, "a slice has not returned" + port_.why_late());
-  };
-  if (!worker_.wait(timeout_ns)) return late();
-  RK_TRY_VOID(error());
-  // acquire: pairs with Executor::stop; a session that starts behind it ends at once
-  const bool stops = atomic(host_.stop).load(std::memory_order_acquire) != 0;
-  if (stops) {
-    const std::lock_guard lock(session_mutex_);
-    if (under_way_) {
-      RK_TRY(ended, port_.copies_ended(ticket_, left_ns()));
-      if (!ended) return late();
-    }
-    under_way_ = false;
-    asked_.clear();
-    answers_read_ = nullptr;
-    std::ranges::fill(parked_read_, nullptr);
-    copies_.clear();
-    send_host_words();
-    if (!copies_.to_device().empty()) {
-      RK_TRY(ticket, port_.start_copies(copies_.to_device()));
-      ticket_ = ticket;
-      under_way_ = true;
-    }
-  }
-  RK_TRY(returned, port_.slices_returned(left_ns()));
-  if (!returned) return late();
-  if (!stops) return {};
-  // The arena is somebody else's from here on: no copy may touch it any more.
-  const std::scoped_lock locks(session_mutex_, telemetry_mutex_);
-  for (const std::uint64_t ticket : {ticket_, telemetry_ticket_}) {
-    if (ticket == 0) continue;
-    RK_TRY(ended, port_.copies_ended(ticket, left_ns()));
-    if (!ended) return late();
-  }
-  return {};
-}
-
-Result<void> Mover::error() const {
-  if (!failed_.load(std::memory_order_acquire)) return {};  // pairs with fail
-  const std::lock_guard lock(failure_mutex_);
-  return failure_;
-}
-
-void Mover::fail(Error error) noexcept {
-  const std::lock_guard lock(failure_mutex_);
-  if (failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
-  failure_ = std::move(error);
-  failed_.store(true, std::memory_order_release);  // pairs with error
-}
-
-CopyCounts Mover::copies(std::uint32_t kernel) const noexcept {
-  const KernelCopies& counts = kernel_copies_[kernel];
-  return {.copies = counts.copies.load(std::memory_order_relaxed),  // figures
-          .bytes = counts.bytes.load(std::memory_order_relaxed)};
-}
-
-void Mover::refresh_telemetry(std::uint32_t kernel) {
-  const std::lock_guard lock(telemetry_mutex_);
-  const std::uint64_t offset = host_.telemetry_blocks + kernel * sizeof(rk_telemetry_block);
-  auto* const staged = at<rk_telemetry_block>(telemetry_staging_);
-  const auto ended = [this](std::uint64_t patience_ns) {
-    const Result<bool> result = port_.copies_ended(telemetry_ticket_, patience_ns);
-    return result.has_value() && *result;
-  };
-  if (failed_.load(std::memory_order_acquire)) return;  // pairs with fail
-  if (telemetry_ticket_ != 0 && !ended(0)) return;      // the one before, which took too long
-  const rk_copy copy{RK_COPY_TO_HOST, 0, offset, sizeof *staged, staged, 0};
-  const Result<std::uint64_t> ticket = port_.start_copies({&copy, 1});
-  telemetry_ticket_ = ticket.has_value() ? *ticket : 0;
-  if (!ticket || !ended(telemetry_patience_ns)) return;
-  telemetry_ticket_ = 0;
-  rk_telemetry_block& block = *at<rk_telemetry_block>(offset);
-  const auto store = [](auto& word, auto value) {
-    atomic(word).store(value, std::memory_order_relaxed);  // as the device does
-  };
-  store(block.messages_in, staged->messages_in);
-  store(block.messages_out, staged->messages_out);
-  store(block.bytes_in, staged->bytes_in);
-  store(block.bytes_out, staged->bytes_out);
-  store(block.faults, staged->faults);
-  store(block.backpressure_count, staged->backpressure_count);
-  store(block.last_fault, staged->last_fault);
-  store(block.last_correlation_id, staged->last_correlation_id);
 }
 
 }  // namespace ringkernel::bridge

@@ -9,12 +9,14 @@
 /// Memory ordering: KernelMirror and park; docs/PROTOCOL.md, "Two memories".
 /// Ownership: borrows the arena, the port and the clock. The destructor waits for the last session.
 /// Errors: an error of the port ends the session and all later ones at once; `error` keeps it.
+/// Where the port has no memory the session tries again.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "bridge/clock.hpp"
@@ -87,7 +89,10 @@ class Mover {
   void send_doorbells();
   void ask();
   void ask_whether_parked(std::uint32_t kernel);
+  void begin_batch() noexcept;
+  /// Goes on with that. Errc::allocation_failure: it may be called again.
   [[nodiscard]] Result<void> start_batch();
+  [[nodiscard]] Result<void> start_copies(std::span<const rk_copy> copies);
   [[nodiscard]] Result<void> launch_slice();
   [[nodiscard]] bool absorb();
   void find_parked() noexcept;
@@ -139,6 +144,9 @@ class Mover {
   bool work_sent_ = false;               // since the last slice was launched
   bool under_way_ = false;               // a batch is
   bool slice_under_way_ = false;         // sliced: and a slice with it
+  /// Of that batch: what has not been given to the device yet, and what follows it.
+  enum class Start : std::uint8_t { copies, slice, answers, nothing };
+  Start to_start_ = Start::nothing;
   std::uint64_t ticket_ = 0;
   std::uint64_t batch_start_ns_ = 0;
   std::atomic<std::uint32_t> device_slices_{0};

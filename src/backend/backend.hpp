@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "foundation/memory_error.hpp"
 #include "foundation/timeout.hpp"
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/result.hpp"
@@ -21,9 +22,9 @@
 namespace ringkernel::backend {
 
 /// The status of a call into `table` as a Result.
-inline Result<void> to_result(const rk_backend& table, int32_t status) {
+inline Result<void> to_result(const rk_backend& table, int32_t status) noexcept {
   if (status == 0) return {};
-  return Error(static_cast<Errc>(status), table.last_detail());
+  return error_of(static_cast<Errc>(status), table.last_detail());
 }
 
 /// "zero_copy", "dma", "sliced"; "none" for anything else.

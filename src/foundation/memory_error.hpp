@@ -19,6 +19,11 @@ namespace ringkernel {
   return Error(make_error_code(Errc::allocation_failure));
 }
 
+/// Whether that is why a Result is an error.
+[[nodiscard]] bool has_no_memory(const auto& result) noexcept {
+  return !result && result.error() == Errc::allocation_failure;
+}
+
 /// What `body` gives, a Result. Every public function that has one is inside this.
 template <class Body>
 std::invoke_result_t<Body&> or_no_memory(Body&& body) {

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <new>
+#include <system_error>
 #include <utility>
 
 namespace ringkernel::native {
@@ -44,8 +46,12 @@ CopyEngine::~CopyEngine() {
 
 std::uint64_t CopyEngine::start(Job job) {
   const std::lock_guard lock(mutex_);
-  jobs_.push_back(std::move(job));
-  if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
+  try {
+    if (!thread_.joinable()) thread_ = std::thread([this] { thread_main(); });
+  } catch (const std::system_error&) {  // for whoever asks it is the same: perhaps later
+    throw std::bad_alloc();
+  }
+  jobs_.push_back(std::move(job));  // nothing throws behind it
   started_.notify_one();
   return ++tickets_;
 }

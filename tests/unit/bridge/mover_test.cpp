@@ -315,6 +315,25 @@ TEST_P(MoverTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
     EXPECT_EQ(with_both, 0u);
 }
 
+TEST_P(MoverTest, GoesOnWhereItHadNoMemory) {
+  std::vector<std::shared_ptr<Channel>> channels;
+  for (std::uint32_t i = 0; i < 3; ++i) channels.push_back(make_channel());
+  for (const int every : {3, 4, 5, 7}) {
+    device.no_memory_every = every;
+    for (int round = 1; round <= 50; ++round) {
+      for (auto& channel : channels) {
+        ASSERT_TRUE(submit(*channel, round, 64));
+        ASSERT_TRUE(submit(*channel, round + 100, 64));
+      }
+      port.work();
+      for (auto& channel : channels)
+        ASSERT_THAT(replies(*channel), ElementsAre(round, round + 100)) << every;
+    }
+  }
+  EXPECT_FALSE(executor.failed());
+  EXPECT_TRUE(executor.stop(1'000'000'000));
+}
+
 TEST_P(MoverTest, AFailedCopyIsTheExecutorsFailure) {
   auto channel = make_channel();
   device.fails_at = device.starts + 1;

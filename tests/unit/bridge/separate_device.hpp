@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bridge/mover.hpp"
+#include "foundation/memory_error.hpp"
 #include "unit/bridge/simulated_device.hpp"
 
 namespace ringkernel::bridge::test {
@@ -24,6 +25,7 @@ class SeparateDevice final : public DevicePort {
       : memory_(memory), bytes_(bytes), work_groups_(work_groups) {}
 
   Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override {
+    if (!has_memory()) return no_memory();
     if (fails_at != 0 && ++starts >= fails_at)
       return Error(Errc::device_error, "the copy was refused");
     for (const rk_copy& copy : copies) {
@@ -37,8 +39,12 @@ class SeparateDevice final : public DevicePort {
     }
     return ++ticket;
   }
-  Result<bool> copies_ended(std::uint64_t, std::uint64_t) override { return !is_stuck; }
+  Result<bool> copies_ended(std::uint64_t, std::uint64_t) override {
+    if (!has_memory()) return no_memory();
+    return !is_stuck;
+  }
   Result<bool> launch_on_device(std::uint32_t slice) override {
+    if (!has_memory()) return no_memory();
     if (std::exchange(is_busy, false)) return false;
     slices.push_back(slice);
     for (std::uint32_t group = first_is_at_work ? 1 : 0; group < work_groups_; ++group)
@@ -46,6 +52,7 @@ class SeparateDevice final : public DevicePort {
     return true;
   }
   Result<bool> slices_returned(std::uint64_t) override {
+    if (!has_memory()) return no_memory();
     if (slices.empty() || !first_is_at_work) return true;
     if (at<rk_executor_host_line>(0).yield_slice != slices.back()) return false;
     if (slices.back() != made_way_.value_or(0)) run_group(slices.back(), 0);
@@ -65,12 +72,17 @@ class SeparateDevice final : public DevicePort {
   std::uint64_t ticket = 0;
   int starts = 0;
   int fails_at = 0;
+  int no_memory_every = 0;  ///< the n-th call finds none; 0: each does
   bool is_stuck = false;
   bool is_busy = false;           ///< refuses the next slice
   bool first_is_at_work = false;  ///< the first work-group parks only when asked to make way
   std::function<void()> before_fetch;
 
  private:
+  [[nodiscard]] bool has_memory() {
+    return no_memory_every == 0 || ++calls_ % no_memory_every != 0;
+  }
+
   void copy_range(std::uint32_t direction, std::uint64_t offset, void* host, std::uint64_t bytes) {
     copied_bytes += bytes;
     if (direction == RK_COPY_TO_DEVICE)
@@ -88,6 +100,7 @@ class SeparateDevice final : public DevicePort {
   std::byte* const memory_;
   const std::uint64_t bytes_;
   const std::uint32_t work_groups_;
+  int calls_ = 0;
   std::optional<std::uint32_t> made_way_;  // the slice that the first work-group left
 };
 
