@@ -109,6 +109,8 @@ typedef struct ringkernel_runtime_options {
   uint64_t call_timeout_ns;
   uint64_t termination_timeout_ns;
   uint64_t send_timeout_ns; /* how long a send without a timeout waits for room: then queue_full */
+  uint64_t driver_timeout_ns; /* with opening a device and building a program: 5 minutes */
+  uint64_t turn_for_ns;       /* of a long op, before others go on: 200 us; UINT64_MAX: its end */
 } ringkernel_runtime_options;
 
 typedef struct ringkernel_kernel_options {

@@ -166,6 +166,12 @@ Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** 
     runtime_options.termination_timeout = to_duration(options.termination_timeout_ns);
   if (options.send_timeout_ns != 0)
     runtime_options.send_timeout = to_duration(options.send_timeout_ns);
+  if (options.driver_timeout_ns != 0)
+    runtime_options.driver_timeout = to_duration(options.driver_timeout_ns);
+  if (options.turn_for_ns == UINT64_MAX)
+    runtime_options.turn_for = {};  // to its end
+  else if (options.turn_for_ns != 0)
+    runtime_options.turn_for = to_duration(options.turn_for_ns);
   RK_TRY(runtime, RingKernelRuntime::builder()
                       .target(static_cast<BackendTarget>(options.target))
                       .backend(options.backend == nullptr ? "" : options.backend)

@@ -35,6 +35,7 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, Placement placement) 
   RK_ASSERT(std::has_single_bit(placement.alignment) && placement.alignment >= granule_bytes,
             "an arena aligns to powers of two of at least a granule");
   const std::lock_guard lock(mutex_);
+  let_go();
   const std::uint64_t alignment = placement.alignment / granule_bytes;
   const std::uint64_t count = bytes > bytes_ ? 0 : granules(bytes);
   const Index block = count == 0 ? none : find(count, alignment);
@@ -58,7 +59,17 @@ void Arena::free(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   const Index block = region_at(offset, bytes);
   regions_.erase(blocks_[block].start);
-  give_back(block);
+  blocks_[block].next = std::exchange(held_, block);
+  let_go();
+}
+
+void Arena::let_go() noexcept {
+  if (held_ == none || (touched_ && touched_())) return;
+  while (held_ != none) {
+    const Index block = std::exchange(held_, blocks_[held_].next);
+    blocks_[block].next = none;
+    (void)give_back(block);
+  }
 }
 
 std::uint64_t Arena::raise(std::uint64_t offset, std::uint64_t bytes) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -54,6 +55,12 @@ class Arena {
   [[nodiscard]] Result<std::uint64_t> allocate(std::uint64_t bytes) { return allocate(bytes, {}); }
   /// Gives back a region of `allocate`, with the bytes it was asked for. Needs no memory.
   void free(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  /// While `touched` says so no region that is given back is given out again: a copy that nobody
+  /// waits for any more may go to any of them. Asked with the lock, and not behind the next call.
+  void hold_while(std::function<bool()> touched) {
+    const std::lock_guard lock(mutex_);
+    touched_ = std::move(touched);
+  }
 
   /// Moves a region of granule alignment, contents included, nearer to the high end: into the
   /// smallest block above that takes it, else into the free space directly behind it. The largest
@@ -117,7 +124,7 @@ class Arena {
     Index below = none;  // neighbours in the arena
     Index above = none;
     Index previous = none;  // neighbours in the list of its class, while free
-    Index next = none;
+    Index next = none;      // likewise, and while held
     bool is_free = false;
   };
   struct SizeClass {
@@ -140,6 +147,8 @@ class Arena {
   /// name. Behind `reserve`.
   Index carve(Index block, std::uint64_t start, std::uint64_t count) noexcept;
   Index split(Index block, std::uint64_t start) noexcept;
+  /// Gives back what was held, if nothing touches it any more.
+  void let_go() noexcept;
   /// Makes a block free and one with its free neighbours; returns that one.
   Index give_back(Index block) noexcept;
   /// Makes two neighbours one; the lower one is in no list.
@@ -156,6 +165,8 @@ class Arena {
   std::array<std::uint32_t, levels> step_bits_{};  // bit s: lists_[level][s] holds something
   std::uint64_t level_bits_ = 0;                   // bit l: step_bits_[l] is not 0
   std::uint64_t free_count_ = 0;
+  std::function<bool()> touched_;  // none: nothing ever is
+  Index held_ = none;              // given back, and touched; a list
 };
 
 }  // namespace ringkernel

@@ -2,17 +2,20 @@
 /// what graphs keep. Where the device works on the arena itself, nothing has to be copied.
 ///
 /// Threading: any thread. Calls wait for their copies, beside those of movers.
+/// Memory ordering: the atomic is a number, and stands alone.
 /// Ownership: owns the device.
 /// Errors: Errc::device_error; E6007 where a copy does not end in time.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "backend/backend.hpp"
+#include "foundation/memory_error.hpp"
 #include "foundation/timeout.hpp"
 
 namespace ringkernel {
@@ -49,19 +52,42 @@ class DeviceMemory {
     return copy(RK_COPY_TO_HOST, offset, bytes, std::min(bounded_ns(patience), patience_ns_));
   }
 
+  /// E6007 where one may: it would bring back what is written now.
+  [[nodiscard]] Result<void> check_no_late_copies() {
+    if (!has_late_copies()) return {};
+    return Error(Errc::execution_timeout, "a copy between host and device has not ended");
+  }
+  /// Whether a copy that somebody has waited for in vain may still go on.
+  [[nodiscard]] bool has_late_copies() noexcept {
+    const std::uint64_t late = late_ticket_.load(std::memory_order_relaxed);
+    if (late == 0) return false;
+    if (!or_no_memory([&] { return device_.wait_for_copies(late, 0); })) return true;
+    std::uint64_t same = late;  // one that came meanwhile stays
+    late_ticket_.compare_exchange_strong(same, 0, std::memory_order_relaxed);
+    return false;
+  }
+
  private:
   Result<void> copy(std::uint32_t direction, std::uint64_t offset, std::uint64_t bytes,
                     std::uint64_t patience_ns) {
     if (is_shared() || bytes == 0) return {};
     const rk_copy copy{direction, 0, offset, bytes, arena_ + offset, 0};
     RK_TRY(ticket, device_.start_copies({&copy, 1}));
-    return device_.wait_for_copies(ticket, patience_ns);
+    Result<void> ended = device_.wait_for_copies(ticket, patience_ns);
+    if (!ended) {
+      std::uint64_t late = late_ticket_.load(std::memory_order_relaxed);
+      while (late < ticket &&
+             !late_ticket_.compare_exchange_weak(late, ticket, std::memory_order_relaxed)) {
+      }
+    }
+    return ended;
   }
 
   backend::Device device_;
   std::byte* const arena_;
   const std::uint32_t transfer_;
   const std::uint64_t patience_ns_;
+  std::atomic<std::uint64_t> late_ticket_{0};  // of the last copy that was late; 0: none
 };
 
 }  // namespace ringkernel

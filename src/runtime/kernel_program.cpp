@@ -133,6 +133,7 @@ Result<void> KernelState::write_state(Bytes bytes) {
   const std::lock_guard lock(mutex_);
   if (Result<void> checked = check_state(bytes.size()); !checked)
     return noted(std::move(checked).error());
+  RK_TRY_VOID(runtime_->memory().check_no_late_copies());
   std::memcpy(runtime_->arena().data() + rings_.state_offset, bytes.data(), bytes.size());
   return runtime_->memory().to_device(rings_.state_offset, bytes.size(),
                                       runtime_->options().termination_timeout);

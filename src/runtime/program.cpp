@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include "foundation/leave_behind.hpp"
+#include "foundation/memory_error.hpp"
 #include "foundation/timeout.hpp"
 
 namespace ringkernel {
@@ -12,6 +14,8 @@ namespace {
 
 /// Long enough for any of the short slices that measure_poll_ns runs, a build included.
 constexpr std::uint64_t measure_timeout_ns_max = 60'000'000'000;
+/// With what a program that could not be opened has begun.
+constexpr std::uint64_t end_patience_ns = 1'000'000'000;
 constexpr std::uint32_t polls_short = 100;
 constexpr std::uint32_t polls_long = 20'100;
 constexpr int measure_rounds = 3;
@@ -42,8 +46,26 @@ Result<std::unique_ptr<Program>> Program::open(DeviceMemory& memory, Arena& aren
                               (memory.is_shared() ? 0 : bridge::Mover::staging_bytes);
   RK_TRY(region, arena.take(bytes));
   std::unique_ptr<Program> program(new Program(memory, std::move(definition), std::move(region)));
-  RK_TRY_VOID(program->start(arena, options));
-  return program;
+  Result<void> started = program->start(arena, options);
+  if (started) return program;
+  if (program->is_at_work(end_patience_ns)) leave_behind(program);
+  return std::move(started).error();
+}
+
+bool Program::is_at_work(std::uint64_t timeout_ns) {
+  const std::uint64_t begin_ns = clock_.now_ns();
+  const auto left_ns = [&] {
+    return timeout_ns - std::min(clock_.now_ns() - begin_ns, timeout_ns);
+  };
+  const auto has_ended = [](auto wait) {
+    const Result<void> waited = or_no_memory(wait);
+    return waited || waited.error() == Errc::device_error;
+  };
+  if (!port_) return false;
+  if (!has_ended([&] { return port_->wait(std::chrono::nanoseconds(left_ns())); })) return true;
+  const std::uint64_t ticket = last_ticket_.load(std::memory_order_relaxed);  // stands alone
+  return ticket != 0 &&
+         !has_ended([&] { return memory_.device().wait_for_copies(ticket, left_ns()); });
 }
 
 Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
@@ -157,12 +179,15 @@ void Program::refresh_telemetry(std::uint32_t kernel) {
 }
 
 Result<std::uint64_t> Program::start_copies(std::span<const rk_copy> copies) {
+  RK_TRY(ticket, memory_.device().start_copies(copies));
   copies_.fetch_add(copies.size(), std::memory_order_relaxed);
   std::uint64_t bytes = 0;
   for (const rk_copy& copy : copies) bytes += copy.bytes * (copy.second_offset != 0 ? 2 : 1);
   copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  RK_TRY(ticket, memory_.device().start_copies(copies));
-  last_ticket_.store(ticket, std::memory_order_relaxed);  // likewise
+  std::uint64_t last = last_ticket_.load(std::memory_order_relaxed);  // sessions and figures copy
+  while (last < ticket &&
+         !last_ticket_.compare_exchange_weak(last, ticket, std::memory_order_relaxed)) {
+  }
   return ticket;
 }
 

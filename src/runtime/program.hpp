@@ -2,7 +2,7 @@
 /// the bridge's end of it.
 ///
 /// Threading: any thread once `open` has returned.
-/// Memory ordering: its atomics are figures.
+/// Memory ordering: its atomics are figures, and the number of the last copy; they stand alone.
 #pragma once
 
 #include <atomic>
@@ -91,6 +91,9 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   Result<void> wait(std::uint64_t timeout_ns) override;
   Result<void> error() override;
   void refresh_telemetry(std::uint32_t kernel) override;
+  /// Whether a slice or a copy of it is under way, or a driver may still begin one, after that
+  /// time. Then its region and the program have to stay.
+  [[nodiscard]] bool is_at_work(std::uint64_t timeout_ns);
   /// As of a bridge::DevicePort: which call of the driver lasts.
   [[nodiscard]] std::string why_late() override;
 

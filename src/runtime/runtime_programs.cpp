@@ -131,11 +131,16 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   if (!found->second)
     return Error(Errc::busy, "program '" + std::string(name) + "' is being built");
   bridge::Executor& executor = found->second->executor();
-  // Another error is that of a slice which has ended: only one that has not may touch the arena.
+  const std::uint64_t deadline_ns = this->deadline_ns(options_.termination_timeout);
   Result<void> stopped = executor.stop(bounded_ns(options_.termination_timeout));
   if (!stopped &&
       (stopped.error() == Errc::execution_timeout || stopped.error() == Errc::allocation_failure))
     return stopped;
+  // A program that has failed may still have a slice, or a copy, that touches the arena.
+  if (found->second->is_at_work(deadline_ns - std::min(clock_.now_ns(), deadline_ns)))
+    return Error(Errc::execution_timeout, "program '" + std::string(name) +
+                                              "' has failed, and its last slice has not returned" +
+                                              found->second->why_late());
   bridge_.remove(executor);
   found->second->add_to(ended_programs_);
   programs_.erase(found);

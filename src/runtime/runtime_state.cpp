@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "foundation/leave_behind.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
@@ -39,17 +40,6 @@ std::string fault_of_id(std::string_view id) {
   if (!telemetry::is_utf8(id)) return "an id is UTF-8, this one is not";
   if (id.find('\0') != std::string_view::npos) return "an id has no NUL, this one has";
   return {};
-}
-
-/// Keeps in sight what has to stay for good: who looks for leaks is to find what nobody meant.
-template <class Object>
-void leave_behind(std::unique_ptr<Object>& object) noexcept {
-  static std::array<std::atomic<Object*>, 256> left{};
-  static std::atomic<std::size_t> count{0};
-  // relaxed: nobody reads them
-  const std::size_t place = count.fetch_add(1, std::memory_order_relaxed);
-  Object* const pointer = object.release();
-  if (place < left.size()) left[place].store(pointer, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -84,7 +74,9 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
                memory_->is_shared() ? nullptr : memory_.get()),
       functions_(options.functions_cached_max, options.function_cache_bytes_max),
       bridge_(clock_),
-      builder_(std::make_unique<boost::asio::thread_pool>(1)) {}
+      builder_(std::make_unique<boost::asio::thread_pool>(1)) {
+  arena_->hold_while([this] { return memory_->has_late_copies(); });
+}
 
 void RuntimeState::start(std::shared_ptr<LogSink> log) {
   bridge_.start();
@@ -464,8 +456,10 @@ Result<void> RuntimeState::shutdown() noexcept {
     // A slice that does not return still works on the arena: it must outlive it.
     for (auto& [name, program] : programs_) leave_behind(program);
     if (is_left_) return result;  // what is under way asks for the memory
+    arena_->hold_while({});
     leave_behind(memory_);
   }
+  arena_->hold_while({});  // nobody is given any of it any more, and the memory goes
   for (const auto& [name, program] : programs_)
     if (program) program->add_to(ended_programs_);
   programs_.clear();

@@ -241,6 +241,7 @@ Result<bool> TensorTable::try_write(TensorId id, std::span<const std::byte> elem
     bury_if_unused(lock, *entry);
   });
   const Copying copying(*this, lock);
+  if (memory_ != nullptr) RK_TRY_VOID(memory_->check_no_late_copies());
   std::memcpy(arena_.data() + entry->offset, elements.data(), elements.size());
   RK_TRY_VOID(to_device(entry->offset, elements.size()));
   return true;

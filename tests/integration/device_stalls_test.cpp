@@ -139,6 +139,21 @@ TEST_P(OpenClStalls, EveryCallAndEveryCloseEndsByItsDeadline) {
   EXPECT_GT(reached, rounds.size() / 3);
 }
 
+TEST(OpenClStall, AServiceThatAsksForNoDeviceGoesOnWhereTheDriverDoesNotSayWhichItHas) {
+  const auto service =
+      testing::run_child({RK_STUMBLING_SERVICE, "looking"},
+                         {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RK_STALL", "hang:devices:1"}});
+  ASSERT_EQ(service.exit_code, 0) << service.output;
+  EXPECT_EQ(service.output.find("LATE"), std::string::npos) << service.output;
+  EXPECT_NE(service.output.find("reached\n"), std::string::npos) << service.output;
+  const std::size_t first = service.output.find("native: ok\n");
+  ASSERT_NE(first, std::string::npos) << service.output;
+  EXPECT_NE(service.output.find("native: ok\n", first + 1), std::string::npos) << service.output;
+  EXPECT_NE(service.output.find("the driver has not come back from clGetDeviceIDs"),
+            std::string::npos)
+      << service.output;
+}
+
 INSTANTIATE_TEST_SUITE_P(, OpenClStalls,
                          ::testing::Combine(::testing::Values("zero_copy", "dma", "sliced"),
                                             ::testing::Values("hang", "delay")),

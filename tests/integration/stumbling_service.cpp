@@ -4,6 +4,7 @@
 //   lasting        calls until the device takes no more slices, then the way back
 //   stalling       a life with short deadlines while a call of the driver hangs or takes seconds,
 //   as RK_STALL says
+//   looking        opens runtimes while the driver does not say which devices it has
 //   warm           the same life without haste, which leaves caches full
 // Prints what happened.
 #include <unistd.h>
@@ -161,12 +162,35 @@ int stalling() {
   std::quick_exit(0);  // a driver's own end may wait for its threads
 }
 
+/// A service that asks for no device has to go on without OpenCL.
+int looking() {
+  constexpr unsigned patience_s = 90;
+  alarm(patience_s);
+  Steps steps;
+  constexpr auto discovery_timeout = 60s;
+  constexpr auto at_once = 0s;
+  const auto serve = [&](const char* what, std::chrono::milliseconds deadline) {
+    auto runtime = steps.take(what, deadline, [] { return RingKernelRuntime::builder().build(); });
+    if (!runtime) return;
+    Kernel kernel = active(*runtime);
+    print(runtime->metrics().backend.c_str(), only_error(kernel.call(numbered(1), patience)));
+  };
+  serve("first", discovery_timeout);
+  serve("second", at_once);
+  steps.take("opencl", at_once,
+             [] { return RingKernelRuntime::builder().backend("opencl").build(); });
+  std::printf("over\n");
+  std::fflush(stdout);
+  std::quick_exit(0);
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
   plan_faults("none:0");
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
   if (command == "stalling") return stalling();
+  if (command == "looking") return looking();
   if (command == "warm") {
     Steps steps;
     live_a_life(steps, 60s);

@@ -27,6 +27,7 @@ constexpr std::chrono::minutes usual_driver_timeout(5);
 constexpr std::chrono::seconds usual_end_timeout(60);
 /// To find out what there is.
 constexpr std::chrono::seconds discovery_timeout(60);
+constexpr const char* looking = "looking for devices";
 
 /// How long one device is waited for.
 struct Patience {
@@ -103,14 +104,22 @@ std::chrono::nanoseconds as_duration(uint64_t timeout_ns) {
 constexpr const char* in_use_before_fork =
     "in use before fork: a driver's threads are the parent's; a child has to exec first";
 
-/// Looks for devices, by a thread that may wait for a driver.
+/// Looks for devices, by a thread that may wait for a driver. Where one was waited for in vain,
+/// those who come behind do not wait again.
 Result<const Discovery*> find_all() {
   static std::atomic<const Discovery*> known{nullptr};
+  static std::atomic<bool> is_late{false};  // stands alone
   // acquire: what was found; pairs with the release below
   if (const Discovery* found = known.load(std::memory_order_acquire)) return found;
-  RK_TRY(found, wait_for_driver("looking for devices", discovery_timeout,
-                                []() -> Result<const Discovery*> { return &discover(); }));
-  known.store(found, std::memory_order_release);  // pairs with the acquire above
+  const auto look = []() -> Result<const Discovery*> {
+    const Discovery* const found = &discover();
+    known.store(found, std::memory_order_release);  // pairs with the acquire above
+    return found;
+  };
+  if (is_late.load(std::memory_order_relaxed)) return stuck_error(looking, DriverCall());
+  Result<const Discovery*> found = wait_for_driver(looking, discovery_timeout, look);
+  if (!found && found.error() == Errc::execution_timeout)
+    is_late.store(true, std::memory_order_relaxed);
   return found;
 }
 

@@ -118,7 +118,11 @@ Result<std::uint64_t> CopyQueue::start(cl_mem device, std::span<const rk_copy> c
 }
 
 std::uint64_t CopyQueue::post(cl_mem device, std::span<const rk_copy> copies) {
-  auto give = [this, device, all = std::vector(copies.begin(), copies.end())] {
+  return queue_.post(ledger_, give_all(device, copies));
+}
+
+DriverQueue::Enqueue CopyQueue::give_all(cl_mem device, std::span<const rk_copy> copies) {
+  return [this, device, all = std::vector(copies.begin(), copies.end())] {
     cl_event last = nullptr;
     for (const rk_copy& copy : all) {
       const Result<void> given =
@@ -127,7 +131,6 @@ std::uint64_t CopyQueue::post(cl_mem device, std::span<const rk_copy> copies) {
     }
     return Result<Event>(Event(last));
   };
-  return queue_.post(ledger_, std::move(give));
 }
 
 void CopyQueue::look_at_copier_locked() {
@@ -135,8 +138,9 @@ void CopyQueue::look_at_copier_locked() {
   switch (copier_->look()) {
     case ResidentCopier::Outcome::under_way: return;
     case ResidentCopier::Outcome::done: ledger_->note_end(copiers_ticket_, CL_SUCCESS); break;
-    // The next ticket, with whose end that of the batch has ended, too.
-    case ResidentCopier::Outcome::not_served: (void)post(copiers_device_, copier_->copies()); break;
+    case ResidentCopier::Outcome::not_served:
+      queue_.post_last(ledger_, give_all(copiers_device_, copier_->copies()));
+      break;
   }
   copiers_ticket_ = 0;
 }
@@ -160,7 +164,8 @@ bool CopyQueue::has_copier(std::uint64_t ticket) {
 
 Result<void> CopyQueue::wait(std::uint64_t ticket, std::chrono::nanoseconds timeout) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto is_over = [&] { return ledger_->has_failed() || ledger_->has_ended(ticket); };
+  // A failure is told when nothing of the copy is under way any more.
+  const auto is_over = [&] { return ledger_->has_ended(ticket); };
   bool in_time = !has_copier(ticket) || ask_until([&] { return !has_copier(ticket); }, timeout);
   const auto left = timeout - (std::chrono::steady_clock::now() - begin);
   if (in_time && !is_over()) {

@@ -68,6 +68,7 @@ class CopyQueue {
  private:
   /// By the driver's queue. The ticket of the last one.
   std::uint64_t post(cl_mem device, std::span<const rk_copy> copies);
+  [[nodiscard]] DriverQueue::Enqueue give_all(cl_mem device, std::span<const rk_copy> copies);
   /// Looks at the copier's batch, if it has one: what it has not served goes into the queue.
   void look_at_copier_locked();
   /// Waits for that batch, which takes microseconds.

@@ -47,11 +47,16 @@ void Ledger::note_end(std::uint64_t ticket, cl_int status) noexcept {
     fail(error);
   }
   // The driver's callback and the thread may tell of one command, in either order.
+  const std::lock_guard lock(mutex_);
   std::uint64_t ended = ended_.load(std::memory_order_relaxed);
-  // release: failures and what the commands wrote; pairs with the acquire in has_ended
-  while (ended < ticket && !ended_.compare_exchange_weak(ended, ticket, std::memory_order_release,
-                                                         std::memory_order_relaxed)) {
+  if (ticket <= ended) return;
+  if (ticket != ended + 1) {
+    (void)with_memory([&] { early_.push_back(ticket); });  // else its thread tells again, in order
+    return;
   }
+  while (std::erase(early_, ++ended + 1) != 0) continue;
+  // release: failures and what the commands wrote; pairs with the acquire in has_ended
+  ended_.store(ended, std::memory_order_release);
 }
 
 DriverQueue::DriverQueue(Queue queue, bool calls_back, std::shared_ptr<CopyBell> bell,
@@ -70,27 +75,23 @@ void DriverQueue::end() {
 
 std::uint64_t DriverQueue::post(const std::shared_ptr<Ledger>& owner, Enqueue enqueue) {
   const std::lock_guard lock(mutex_);
-  waiting_.push_back({owner, owner->given() + 1, std::move(enqueue), nullptr});
+  post_locked({owner, owner->given() + 1, std::move(enqueue)});
+  return owner->next_ticket();
+}
+
+void DriverQueue::post_last(const std::shared_ptr<Ledger>& owner, Enqueue enqueue) {
+  const std::lock_guard lock(mutex_);
+  post_locked({owner, owner->given(), std::move(enqueue)});
+}
+
+void DriverQueue::post_locked(Command command) {
+  waiting_.push_back(std::move(command));
   try {
     thread_->post([this] { do_next(); });
   } catch (...) {
     waiting_.pop_back();
     throw;
   }
-  return owner->next_ticket();
-}
-
-void DriverQueue::release(std::shared_ptr<void> object) noexcept {
-  (void)with_memory([&] {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back({nullptr, 0, {}, std::move(object)});
-    try {
-      thread_->post([this] { do_next(); });
-    } catch (...) {
-      waiting_.pop_back();
-      throw;
-    }
-  });
 }
 
 void DriverQueue::do_next() noexcept {
@@ -98,7 +99,7 @@ void DriverQueue::do_next() noexcept {
   Command command = std::move(waiting_.front());
   waiting_.pop_front();
   lock.unlock();
-  if (command.owner != nullptr) give(command);
+  give(command);
 }
 
 void DriverQueue::give(Command& command) noexcept {
@@ -112,22 +113,35 @@ void DriverQueue::give(Command& command) noexcept {
       running.event = std::move(event);
       return flush(queue_.get());
     });
-    if (!given) owner.fail(given.error());
-    if (!given && bell_) bell_->ring();
+    if (!given) {
+      // For good: E6004 would say that it may be tried again.
+      Error error = given.error();
+      if (has_no_memory(given)) error.code = make_error_code(Errc::device_error);
+      owner.fail(error);
+      if (bell_) bell_->ring();
+    }
   }
   if (!running.event && running_.empty()) {
     owner.note_end(running.ticket, CL_SUCCESS);  // the failure is noted
     if (bell_) bell_->ring();
     return;
   }
-  if (running.event && calls_back_) call_back(running);
+  if (running.event && calls_back_) call_back_unless_ended(running);
   if (with_memory([&] { running_.push_back(std::move(running)); })) return;
   // Nobody can be told of it later: it ends now, for the driver's threads need no memory of ours.
-  if (running.event) (void)finish(running.event);
-  owner.note_end(running.ticket, CL_SUCCESS);
+  { const Drain drain(queue_.get()); }
+  reap(true);  // those before it
+  owner.note_end(running.ticket, running.event ? event_status(running.event.get()) : CL_SUCCESS);
+  if (bell_) bell_->ring();
 }
 
-void DriverQueue::call_back(const Running& running) noexcept {
+void DriverQueue::call_back_unless_ended(const Running& running) noexcept {
+  // Oclgrind runs commands within `flush`, and never calls back for one that has ended.
+  if (const cl_int status = event_status(running.event.get()); status <= CL_COMPLETE) {
+    running.owner->note_end(running.ticket, status);
+    if (bell_) bell_->ring();
+    return;
+  }
   (void)with_memory([&] {
     auto told = std::make_unique<Told>(Told{running.owner, running.ticket, bell_});
     // Refused, or never called: the thread is asked now and then.

@@ -55,16 +55,18 @@ class Ledger {
   }
 
   void fail(const Error& error) noexcept;
-  /// `status`: of the driver; below zero it is a failure.
+  /// `status`: of the driver; below zero it is a failure. A command that is told of before one in
+  /// front of it counts as ended with that: its result may rest on it.
   void note_end(std::uint64_t ticket, cl_int status) noexcept;
 
  private:
   const char* const what_;
   std::atomic<std::uint64_t> given_{0};
-  std::atomic<std::uint64_t> ended_{0};
+  std::atomic<std::uint64_t> ended_{0};  // changed with the lock
   std::atomic<bool> has_failed_{false};
-  mutable std::mutex mutex_;  // guards the error
+  mutable std::mutex mutex_;  // guards what follows
   Error failure_;
+  std::vector<std::uint64_t> early_;  // told of before one in front of them
 };
 
 class DriverQueue {
@@ -89,8 +91,8 @@ class DriverQueue {
   /// Has the thread do so, and submit them. The ticket in the ledger of who is to be told. Where it
   /// throws nothing has happened.
   std::uint64_t post(const std::shared_ptr<Ledger>& owner, Enqueue enqueue);
-  /// Has the thread let go of it: what the driver is to release, by whoever has a deadline.
-  void release(std::shared_ptr<void> object) noexcept;
+  /// The same for the owner's last ticket, which nothing was posted for yet.
+  void post_last(const std::shared_ptr<Ledger>& owner, Enqueue enqueue);
 
   [[nodiscard]] DriverThread& thread() noexcept { return *thread_; }
 
@@ -106,7 +108,6 @@ class DriverQueue {
     std::shared_ptr<Ledger> owner;
     std::uint64_t ticket;
     Enqueue enqueue;
-    std::shared_ptr<void> released;
   };
   struct Running {
     std::shared_ptr<Ledger> owner;
@@ -114,11 +115,12 @@ class DriverQueue {
     Event event;  // none: it was never given to the driver
   };
 
+  void post_locked(Command command);
   void do_next() noexcept;
   void give(Command& command) noexcept;
   /// Forgets what has ended, by the ledgers or, if it `asks`, by the driver. True: some run.
   bool reap(bool asks) noexcept;
-  void call_back(const Running& running) noexcept;
+  void call_back_unless_ended(const Running& running) noexcept;
 
   const Queue queue_;
   const bool calls_back_;

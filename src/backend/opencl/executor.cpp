@@ -139,9 +139,11 @@ Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_comman
 
 Result<void> Executor::prepare(const rk_program_source& program) {
   uint64_t number = 0;
+  std::shared_ptr<const Kernel> retired;  // released here, where nobody waits without a deadline
   {
     const std::lock_guard lock(mutex_);
     number = ++prepares_;
+    retired.swap(retired_);
   }
   const Residency::Hold hold(device_.found().residency_to_hold());
   RK_TRY(queue, make_queue_of_slices());  // on the executor's a slice may run
@@ -153,19 +155,15 @@ Result<void> Executor::prepare(const rk_program_source& program) {
 }
 
 Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
-  std::shared_ptr<const Kernel> replaced;
   {
     const std::lock_guard lock(mutex_);
     if (prepared_ == nullptr) return Error(Errc::invalid_argument, "no program was prepared");
-    replaced = std::exchange(kernel_, std::move(prepared_));
+    retired_ = std::exchange(kernel_, std::move(prepared_));
     old_ = running_.size();
-    if (at_work_ != 0 && !old_at_work_) old_at_work_ = std::move(replaced);
+    if (at_work_ != 0 && !old_at_work_) old_at_work_ = retired_;
   }
   std::optional<DriverThread::Watch> watch;
-  if (!worker_) {
-    slices().release(std::const_pointer_cast<Kernel>(std::move(replaced)));
-    if (!slices().calls_back()) watch.emplace(slices().thread());
-  }
+  if (!worker_ && !slices().calls_back()) watch.emplace(slices().thread());
   const bool have_left = wait_until([this] { return have_old_left(); }, timeout, [this] { ask(); });
   device_.residency().ask_again(*this);
   if (have_left) return {};
@@ -276,25 +274,29 @@ Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
     // A driver that calls nobody back is asked as closely as it can be.
     std::optional<DriverThread::Watch> watch;
     if (!slices().calls_back()) watch.emplace(slices().thread());
-    if (!wait_until(have_returned, timeout, [this] { ask(); }))
+    if (!wait_until(have_returned, timeout, [this] { ask(); })) {
+      ask_now_and_then();
       return late_error("a slice has not returned", stuck_text());
+    }
   }
   return ledger_->failure();
 }
 
 Result<void> Executor::error() {
-  using namespace std::chrono_literals;
-  if (!worker_ && !ledger_->have_all_ended()) {
-    // What the driver tells by itself it is only asked to be sure of.
-    const auto period = std::chrono::nanoseconds(slices().calls_back() ? 50ms : 1ms).count();
-    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    // relaxed: two that ask at once do no harm
-    if (now - asked_.load(std::memory_order_relaxed) >= period) {
-      asked_.store(now, std::memory_order_relaxed);
-      slices().thread().ask();
-    }
-  }
+  if (!worker_ && !ledger_->have_all_ended()) ask_now_and_then();
   return ledger_->failure();
+}
+
+/// What the driver tells by itself it is only asked to be sure of: there may have been no memory
+/// for the callback.
+void Executor::ask_now_and_then() noexcept {
+  using namespace std::chrono_literals;
+  const auto period = std::chrono::nanoseconds(slices().calls_back() ? 50ms : 1ms).count();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  // relaxed: two that ask at once do no harm
+  if (now - asked_.load(std::memory_order_relaxed) < period) return;
+  asked_.store(now, std::memory_order_relaxed);
+  slices().thread().ask();
 }
 
 bool Executor::try_returned() {

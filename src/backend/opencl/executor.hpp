@@ -65,6 +65,7 @@ class Executor final : private Residency::Member {
   [[nodiscard]] std::string stuck_text();
   /// Has its thread ask what has returned.
   void ask() noexcept;
+  void ask_now_and_then() noexcept;
   /// DriverQueue::lock_commands with `sliced`, else nothing.
   [[nodiscard]] std::unique_lock<std::mutex> lock_queue();
   /// On the thread of the queue.
@@ -97,9 +98,10 @@ class Executor final : private Residency::Member {
   std::size_t old_ = 0;           // of these, of programs that were replaced
   uint32_t at_work_ = 0;          // the slice that the worker runs; 0: none
   std::shared_ptr<const Kernel> old_at_work_;  // what it runs, if that was replaced
+  std::shared_ptr<const Kernel> retired_;      // replaced; goes with the next `prepare`
   const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a slice");
   DriverCall worker_call_;              // of the worker's thread
-  std::atomic<std::int64_t> asked_{0};  // when `error` last had the driver asked
+  std::atomic<std::int64_t> asked_{0};  // when the driver was last asked now and then
   Queue queue_;                         // where it is immediate, or shared: for first runs
   std::optional<DriverQueue> own_;      // where slices do not alternate with copies
   // Present if the queue is immediate; kernel and queue are its own from the first launch on.

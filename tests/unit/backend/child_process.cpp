@@ -14,7 +14,7 @@ namespace ringkernel::testing {
 
 namespace {
 
-constexpr std::chrono::seconds child_patience{60};
+constexpr std::chrono::seconds child_patience{120};
 
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const std::vector<std::pair<std::string, std::string>>& environment,

@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -58,6 +60,25 @@ TEST_F(CopiesOpenCl, AnErrorWaitsForTheCopiesBeforeIt) {
   Event copy;
   EXPECT_EQ(fail_behind_a_copy(queue_.get(), memory_.get(), copy).error(), Errc::device_error);
   EXPECT_EQ(event_status(copy.get()), CL_COMPLETE);
+}
+
+/// E6004 says that nothing has happened, and whoever gets it tries again: for ever, if it stayed.
+TEST_F(CopiesOpenCl, ACommandThatIsRefusedForLackOfMemoryFailsItsOwnerForGood) {
+  const auto ledger = std::make_shared<Ledger>("a copy");
+  DriverQueue queue(std::move(queue_), false, nullptr, 0ns);
+  const std::uint64_t refused = queue.post(ledger, []() -> Result<Event> {
+    return Error(Errc::allocation_failure, "CL_OUT_OF_HOST_MEMORY");
+  });
+  const std::uint64_t behind = queue.post(ledger, []() -> Result<Event> {
+    ADD_FAILURE() << "is not given any more";
+    return Event();
+  });
+  const DriverThread::Watch watch(queue.thread());
+  while (!ledger->has_ended(behind)) std::this_thread::yield();
+  EXPECT_TRUE(ledger->has_ended(refused));
+  ASSERT_FALSE(ledger->failure());
+  EXPECT_EQ(ledger->failure().error(), Errc::device_error);
+  EXPECT_EQ(ledger->failure().error().detail, "CL_OUT_OF_HOST_MEMORY");
 }
 
 /// Whether who waits sleeps until the driver calls back.

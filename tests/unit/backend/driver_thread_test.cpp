@@ -1,5 +1,6 @@
 // The thread that is inside the driver for others, without a driver: jobs in their order, questions
-// that are never lost, ends that wait; and work that nobody waits for any more.
+// that are never lost, ends that wait; work that nobody waits for any more; and the ledger of what
+// has ended.
 #include "backend/opencl/driver_thread.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/opencl/driver_queue.hpp"
 #include "backend/opencl/wait_for_driver.hpp"
 
 namespace ringkernel::opencl {
@@ -191,6 +193,48 @@ TEST(WaitForDriver, LeavesWorkThatHangsToItsThread) {
     return object.expired();
   };
   while (!is_gone(kept) || !is_gone(made)) std::this_thread::yield();
+}
+
+/// A driver may call back from several threads. Who reads what the first command wrote must not be
+/// told that it has ended before its failure is known.
+TEST(Ledger, ACommandEndsWithThoseBeforeIt) {
+  Ledger ledger("a copy");
+  for (int command = 0; command < 4; ++command) static_cast<void>(ledger.next_ticket());
+  ledger.note_end(3, CL_COMPLETE);
+  ledger.note_end(2, CL_COMPLETE);
+  EXPECT_FALSE(ledger.has_ended(1));
+  ledger.note_end(1, CL_OUT_OF_RESOURCES);
+  EXPECT_TRUE(ledger.has_ended(3));
+  EXPECT_FALSE(ledger.has_ended(4));
+  ASSERT_FALSE(ledger.failure());
+  EXPECT_EQ(ledger.failure().error().detail, "a copy ended with CL_OUT_OF_RESOURCES (-5)");
+  ledger.note_end(2, CL_COMPLETE);  // told again, by the thread
+  ledger.note_end(4, CL_COMPLETE);
+  EXPECT_TRUE(ledger.have_all_ended());
+}
+
+TEST(Ledger, ThreadsThatTellOfCommandsInAnyOrderEndThemAll) {
+  constexpr std::uint64_t commands = 2000;
+  constexpr std::uint64_t tellers = 4;
+  Ledger ledger("a slice");
+  for (std::uint64_t command = 0; command < commands; ++command)
+    static_cast<void>(ledger.next_ticket());
+  std::vector<std::atomic<bool>> told(commands + 1);
+  std::vector<std::thread> threads;
+  for (std::uint64_t teller = 0; teller < tellers; ++teller)
+    threads.emplace_back([&, teller] {
+      for (std::uint64_t ticket = 1 + teller; ticket <= commands; ticket += tellers) {
+        told[ticket].store(true);
+        ledger.note_end(ticket, CL_COMPLETE);
+      }
+    });
+  for (std::uint64_t ticket = 1; ticket <= commands; ++ticket) {
+    while (!ledger.has_ended(ticket)) std::this_thread::yield();
+    for (std::uint64_t before = ticket > tellers ? ticket - tellers : 1; before <= ticket; ++before)
+      ASSERT_TRUE(told[before].load());
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(ledger.have_all_ended());
 }
 
 }  // namespace

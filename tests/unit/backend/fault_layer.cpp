@@ -12,8 +12,8 @@
 //                clWaitForEvents
 // RK_STALL=<what>:<call>:<n> has the n-th call of that name hang for ever (`hang`), or begin after
 // ten seconds (`delay`), and prints "reached" then; it is read once. The calls: those above,
-// and `finish`, `map`, `unmap`, `callback`, `context`, `queue`, `program`, `kernel`, `release`, of
-// whatever kind.
+// and `devices`, `finish`, `map`, `unmap`, `callback`, `context`, `queue`, `program`, `kernel`,
+// `release`, of whatever kind.
 // `all` instead of a number picks every call from then on: the variable is read at each of them.
 // `n+` picks the n-th and the next: what is tried once more fails then, too. `/n` picks every n-th;
 // each answers another of the codes that may pass, and how many did is printed at the end. The next
@@ -236,6 +236,7 @@ void put_behind() {
   put_behind<entry, call>(entry);
 }
 
+constexpr char call_devices[] = "devices";
 constexpr char call_finish[] = "finish";
 constexpr char call_map[] = "map";
 constexpr char call_unmap[] = "unmap";
@@ -247,6 +248,7 @@ constexpr char call_kernel[] = "kernel";
 constexpr char call_release[] = "release";
 
 void put_behind_stays() {
+  put_behind<&cl_icd_dispatch::clGetDeviceIDs, call_devices>();
   put_behind<&cl_icd_dispatch::clFinish, call_finish>();
   put_behind<&cl_icd_dispatch::clEnqueueMapBuffer, call_map>();
   put_behind<&cl_icd_dispatch::clEnqueueUnmapMemObject, call_unmap>();

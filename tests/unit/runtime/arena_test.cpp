@@ -41,6 +41,28 @@ TEST(Arena, AlignsToTwoGranulesUnlessAskedOtherwise) {
   EXPECT_EQ(arena.allocate(granule, {.alignment = 256}).value(), 4 * granule);
 }
 
+TEST(Arena, HoldsWhatIsGivenBackWhileItIsTouched) {
+  bool is_touched = false;
+  Arena arena = arena_of(8);
+  arena.hold_while([&] { return is_touched; });
+  const std::uint64_t first = arena.allocate(2 * granule, anywhere).value();
+  const std::uint64_t second = arena.allocate(3 * granule, anywhere).value();
+  const std::uint64_t third = arena.allocate(3 * granule, anywhere).value();
+  is_touched = true;
+  arena.free(second, 3 * granule);
+  arena.free(first, 2 * granule);
+  EXPECT_EQ(arena.free_bytes(), 0u);
+  EXPECT_TRUE(arena.allocate(granule, anywhere).has_error());
+  is_touched = false;
+  EXPECT_EQ(arena.allocate(5 * granule, anywhere).value(), 0u);
+  // What comes next gives back what is held, too.
+  is_touched = true;
+  arena.free(first, 5 * granule);
+  is_touched = false;
+  arena.free(third, 3 * granule);
+  EXPECT_EQ(arena.largest_free_bytes(), 8 * granule);
+}
+
 TEST(Arena, TakesTheHighEndOfABlockWhenAsked) {
   Arena arena = arena_of(8);
   EXPECT_EQ(arena.allocate(granule, high).value(), 7 * granule);
