@@ -1,0 +1,242 @@
+#include "onnx/importer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "foundation/memory_error.hpp"
+#include "onnx/rules.hpp"
+
+namespace ringkernel::onnx {
+namespace {
+
+/// "node 'dense/MatMul' (MatMul)"
+std::string place_of(const Node& node) {
+  const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
+  return "node '" + node.name + "' (" + op + ")";
+}
+
+bool has_name(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+Integers Value::dims() const {
+  if (known) return known->dims;
+  const auto extents = made->desc().shape.dims();
+  return {extents.begin(), extents.end()};
+}
+
+std::optional<std::int64_t> axis_of(std::int64_t axis, std::int64_t rank) {
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  return axis;
+}
+
+// --- a node -----------------------------------------------------------------------------------
+
+Result<Graph::Value> Operation::operand(std::size_t position) const {
+  if (!has(position)) return refusal("operand " + std::to_string(position) + " is missing");
+  Value& value = *inputs_[position];
+  if (value.made) return *value.made;
+  const Tensor& known = *value.known;
+  if (known.is_external)
+    return refusal("tensor '" + known.name + "' lies in another file, which is not read");
+  if (known.dtype() == DType::none)
+    return Error(Errc::invalid_dtype, place_of(node_) + ": operand " +
+                                              std::to_string(position) + " is of " +
+                                              name_of(known.type));
+  RK_TRY(shape, Shape::make(known.dims));
+  // Where the elements lie in the file they need not be aligned; the graph copies them.
+  RK_TRY(made, constant({{known.dtype(), shape}, known.bytes.data()}));
+  value.made = made;
+  return made;
+}
+
+Result<Graph::Value> Operation::constant(const TensorView& elements) const {
+  const Graph::Value value = graph_.constant(elements);
+  RK_TRY_VOID(graph_.status());
+  return value;
+}
+
+Result<Integers> Operation::integers(std::size_t position) const {
+  if (has(position) && value(position).is_known()) return value(position).known->integers();
+  return refusal("operand " + std::to_string(position) + " has to be known when it is read");
+}
+
+Result<Integers> Operation::list(std::size_t position, std::string_view attribute) const {
+  if (has(position)) return integers(position);
+  return node_.integers(attribute);
+}
+
+Result<Graph::Value> Operation::add(const Request& request) const {
+  const Graph::Value value = graph_.add(request);
+  if (graph_.status()) return value;
+  Error error = graph_.status().error();
+  error.detail = place_of(node_) + ": " + error.detail;
+  return error;
+}
+
+Error Operation::refusal(std::string why) const {
+  return {Errc::unsupported_operation, place_of(node_) + ": " + std::move(why)};
+}
+
+// --- a model ----------------------------------------------------------------------------------
+
+Importer::Importer(const Model& model, const Options& options)
+    : model_(model),
+      options_(options),
+      graph_(!options.name.empty()      ? options.name
+             : model.graph.name.empty() ? std::string("model")
+                                        : model.graph.name) {}
+
+Result<Graph> Importer::import() {
+  RK_TRY_VOID(find_outputs());
+  find_needed();
+  RK_TRY_VOID(check_rules());
+  RK_TRY_VOID(take_inputs());
+  for (const Node* const node : needed_) RK_TRY_VOID(lower(*node));
+  static const Node result;
+  for (const std::string& name : outputs_) {
+    const auto found = values_.find(name);
+    if (found == values_.end())
+      return Error(Errc::malformed_message, "nothing makes output '" + name + "'");
+    RK_TRY(value, Operation(graph_, result, {&found->second}, 0).operand(0));
+    graph_.output(value);
+  }
+  RK_TRY_VOID(graph_.status());
+  return std::move(graph_);
+}
+
+Result<void> Importer::find_outputs() {
+  std::vector<std::string> all;
+  for (const ValueInfo& output : model_.graph.outputs) all.push_back(output.name);
+  outputs_ = options_.outputs.empty() ? all : options_.outputs;
+  for (const std::string& name : outputs_) {
+    if (has_name(all, name)) continue;
+    std::string names;
+    for (const std::string& one : all) names += (names.empty() ? "'" : ", '") + one + "'";
+    return Error(Errc::invalid_argument, "the model has no output '" + name + "'; it has " + names);
+  }
+  if (outputs_.empty()) return Error(Errc::malformed_message, "the model has no outputs");
+  return {};
+}
+
+void Importer::find_needed() {
+  wanted_.insert(outputs_.begin(), outputs_.end());
+  for (auto node = model_.graph.nodes.rbegin(); node != model_.graph.nodes.rend(); ++node) {
+    const bool is_needed = std::ranges::any_of(
+        node->outputs, [&](const std::string& name) { return wanted_.contains(name); });
+    if (!is_needed) continue;
+    needed_.push_back(&*node);
+    wanted_.insert(node->inputs.begin(), node->inputs.end());
+  }
+  std::ranges::reverse(needed_);
+}
+
+Result<void> Importer::check_rules() const {
+  std::string refused;
+  std::size_t count = 0;
+  for (const Node* const node : needed_) {
+    const Rule* const rule = find_rule(node->domain, node->op);
+    const std::int64_t version = model_.operator_set(node->domain);
+    std::string why;
+    if (rule == nullptr)
+      why = "no such op here";
+    else if (version < rule->since || version > rule->until)
+      why = "of operator set " + std::to_string(version) + "; " + std::to_string(rule->since) +
+            " to " + std::to_string(rule->until) + " are read";
+    if (why.empty()) continue;
+    ++count;
+    refused += (refused.empty() ? "" : "; ") + place_of(*node) + ": " + why;
+  }
+  if (count == 0) return {};
+  return Error(Errc::unsupported_operation, std::to_string(count) + " of " +
+                                                std::to_string(needed_.size()) +
+                                                " nodes cannot be imported: " + refused);
+}
+
+Result<Integers> Importer::extents_of(const ValueInfo& info) const {
+  const auto given = options_.inputs.find(info.name);
+  Integers extents;
+  for (const Extent& extent : info.extents) extents.push_back(extent.value);
+  if (given != options_.inputs.end()) {
+    const bool fits =
+        !info.has_shape || std::ranges::equal(extents, given->second, [](auto file, auto wanted) {
+          return file < 0 || file == wanted;
+        });
+    if (fits) return given->second;
+    return Error(Errc::invalid_argument,
+                 "input '" + info.name + "' has other extents in the file than in the options");
+  }
+  for (std::size_t dim = 0; dim < extents.size(); ++dim)
+    if (extents[dim] < 0)
+      return Error(
+          Errc::invalid_argument,
+          "input '" + info.name + "' leaves extent " + std::to_string(dim) +
+              (info.extents[dim].name.empty() ? "" : " ('" + info.extents[dim].name + "')") +
+              " open: Options::inputs has to say it");
+  if (!info.has_shape)
+    return Error(Errc::invalid_argument,
+                 "input '" + info.name + "' has no shape: Options::inputs has to say it");
+  return extents;
+}
+
+Result<void> Importer::take_inputs() {
+  for (const Tensor& tensor : model_.graph.initializers) values_[tensor.name].known = tensor;
+  for (const auto& [name, extents] : options_.inputs) {
+    const bool is_there = std::ranges::any_of(
+        model_.graph.inputs, [&](const ValueInfo& info) { return info.name == name; });
+    if (!is_there) return Error(Errc::invalid_argument, "the model has no input '" + name + "'");
+  }
+  for (const ValueInfo& info : model_.graph.inputs) {
+    if (values_.contains(info.name)) continue;  // a default: it stays
+    if (!wanted_.contains(info.name)) continue;
+    if (!info.is_tensor) return Error(Errc::unsupported, "input '" + info.name + "' is no tensor");
+    RK_TRY(extents, extents_of(info));
+    RK_TRY(shape, Shape::make(extents));
+    const DType dtype = dtype_of(info.type);
+    if (dtype == DType::none)
+      return Error(Errc::invalid_dtype,
+                   "input '" + info.name + "' is of " + name_of(info.type));
+    values_[info.name].made = graph_.input({dtype, shape});
+    RK_TRY_VOID(graph_.status());
+  }
+  return {};
+}
+
+Result<void> Importer::lower(const Node& node) {
+  std::vector<Value*> inputs;
+  for (const std::string& name : node.inputs) {
+    if (name.empty()) {
+      inputs.push_back(nullptr);
+      continue;
+    }
+    const auto found = values_.find(name);
+    if (found == values_.end())
+      return Error(Errc::malformed_message,
+                   place_of(node) + ": nothing before it makes '" + name + "'");
+    inputs.push_back(&found->second);
+  }
+  if (node.outputs.empty()) return {};
+  const Rule& rule = *find_rule(node.domain, node.op);
+  const Operation operation(graph_, node, std::move(inputs), model_.operator_set(node.domain));
+  Value& result = values_[node.outputs[0]];
+  if (std::optional<Tensor> known = rule.fold(operation)) {
+    result.known = std::move(known);
+    return {};
+  }
+  RK_TRY(made, rule.lower(operation));
+  result.made = made;
+  return {};
+}
+
+Result<Graph> read(std::span<const std::byte> file, const Options& options) {
+  return or_no_memory([&]() -> Result<Graph> {
+    RK_TRY(model, read_model(file));
+    return Importer(model, options).import();
+  });
+}
+
+}  // namespace ringkernel::onnx

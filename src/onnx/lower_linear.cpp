@@ -1,0 +1,154 @@
+// Products, convolutions and sums.
+#include <algorithm>
+#include <numeric>
+
+#include "onnx/rules.hpp"
+#include "ringkernel/ops.hpp"
+
+namespace ringkernel::onnx {
+namespace {
+
+/// A matrix, turned where the attribute says so; a known one here and now.
+Result<Graph::Value> side(const Operation& operation, std::size_t position,
+                          std::string_view is_turned) {
+  if (operation.node().integer(is_turned, 0) == 0) return operation.operand(position);
+  const Value& value = operation.value(position);
+  if (value.is_known() && !value.known->is_external && value.known->dtype() != DType::none &&
+      value.known->dims.size() == 2) {
+    const Tensor turned = transposed(*value.known, {1, 0});
+    RK_TRY(shape, Shape::make(turned.dims));
+    return operation.constant({{turned.dtype(), shape}, turned.bytes.data()});
+  }
+  RK_TRY(matrix, operation.operand(position));
+  return operation.add(ops::transpose(matrix, {1, 0}));
+}
+
+Result<Graph::Value> scaled(const Operation& operation, const Graph::Value& x, float factor) {
+  if (factor == 1) return x;
+  return operation.add(ops::mul(x, {{DType::f32, {}}, &factor}));
+}
+
+template <Request (*build)(const TensorView&, IntList, bool) noexcept>
+Result<Graph::Value> reduce(const Operation& operation) {
+  RK_TRY(axes, operation.list(1, "axes"));
+  RK_TRY(x, operation.operand(0));
+  if (axes.empty()) {
+    if (operation.node().integer("noop_with_empty_axes", 0) != 0) return x;
+    axes.resize(x.desc().shape.rank());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  return operation.add(build(x, IntList(axes), operation.node().integer("keepdims", 1) != 0));
+}
+
+/// Strides and padding of rows and columns, as ours.
+struct Windows {
+  Integers strides;
+  Integers pads;  // top, bottom, left, right
+};
+
+/// nothing: 'auto_pad' says what we do not know, or the lists have other lengths.
+std::optional<Windows> windows_of(const Node& node, const Integers& images,
+                                  const Integers& filter) {
+  const std::size_t axes = images.size() - 2;
+  Windows windows{node.integers("strides"), Integers(2 * axes, 0)};
+  if (windows.strides.empty()) windows.strides.assign(axes, 1);
+  if (windows.strides.size() != axes) return std::nullopt;
+  const std::string mode = node.text("auto_pad", "NOTSET");
+  const Integers pads = node.integers("pads");
+  if (mode == "NOTSET" && !pads.empty()) {
+    if (pads.size() != 2 * axes) return std::nullopt;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      windows.pads[2 * axis] = pads[axis];
+      windows.pads[2 * axis + 1] = pads[axes + axis];
+    }
+  } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const std::int64_t stride = windows.strides[axis];
+      if (stride < 1) return std::nullopt;
+      const std::int64_t outputs = (images[2 + axis] + stride - 1) / stride;
+      const std::int64_t total =
+          std::max<std::int64_t>((outputs - 1) * stride + filter[2 + axis] - images[2 + axis], 0);
+      const std::int64_t less = total / 2;
+      windows.pads[2 * axis] = mode == "SAME_UPPER" ? less : total - less;
+      windows.pads[2 * axis + 1] = total - windows.pads[2 * axis];
+    }
+  } else if (mode != "NOTSET" && mode != "VALID") {
+    return std::nullopt;
+  }
+  return windows;
+}
+
+}  // namespace
+
+Result<Graph::Value> lower_matmul(const Operation& operation) {
+  RK_TRY(a, operation.operand(0));
+  RK_TRY(b, operation.operand(1));
+  // Vectors are no matrices: `dot` has them.
+  const bool has_vector = a.desc().shape.rank() < 2 || b.desc().shape.rank() < 2;
+  return operation.add(has_vector ? ops::dot(a, b) : ops::matmul(a, b));
+}
+
+/// alpha * a' * b' + beta * c
+Result<Graph::Value> lower_gemm(const Operation& operation) {
+  RK_TRY(a, side(operation, 0, "transA"));
+  RK_TRY(b, side(operation, 1, "transB"));
+  RK_TRY(product, operation.add(ops::matmul(a, b)));
+  RK_TRY(y, scaled(operation, product, operation.node().number("alpha", 1)));
+  if (!operation.has(2)) return y;
+  RK_TRY(given, operation.operand(2));
+  RK_TRY(c, scaled(operation, given, operation.node().number("beta", 1)));
+  return operation.add(ops::add(y, c));
+}
+
+/// Of images [N, C, H, W] and a filter [outputs, C, rows, columns]; of [N, C, W] as of one row.
+/// Ours has the channels last. TODO(layout): neighbours turn back what the other has turned.
+Result<Graph::Value> lower_conv(const Operation& operation) {
+  const Node& node = operation.node();
+  Integers images = operation.dims(0);
+  Integers filter = operation.dims(1);
+  const bool is_line = images.size() == 3;
+  if ((images.size() != 4 && !is_line) || filter.size() != images.size())
+    return operation.refusal("of " + std::to_string(images.size()) + " dims; 3 and 4 are read");
+  if (node.integer("group", 1) != 1) return operation.refusal("groups of channels");
+  if (std::ranges::any_of(node.integers("dilations"), [](auto d) { return d != 1; }))
+    return operation.refusal("dilations");
+  const auto found = windows_of(node, images, filter);
+  if (!found) return operation.refusal("strides, pads or auto_pad");
+  Windows windows = *found;
+  RK_TRY(x, operation.operand(0));
+  RK_TRY(weights, operation.operand(1));
+  Graph::Value input = x;
+  Graph::Value kernel = weights;
+  if (is_line) {
+    windows.strides.insert(windows.strides.begin(), 1);
+    windows.pads.insert(windows.pads.begin(), 2, 0);
+    RK_TRY(rows, operation.add(ops::expand_dims(x, {2})));
+    RK_TRY(kernel_rows, operation.add(ops::expand_dims(weights, {2})));
+    input = rows;
+    kernel = kernel_rows;
+  }
+  RK_TRY(last, operation.add(ops::transpose(input, {0, 2, 3, 1})));
+  RK_TRY(kernel_last, operation.add(ops::transpose(kernel, {2, 3, 1, 0})));
+  RK_TRY(sums, operation.add(ops::conv2d(last, kernel_last,
+                                         {.strides = IntList(windows.strides),
+                                          .padding = Padding::custom,
+                                          .pads = IntList(windows.pads)})));
+  Graph::Value result = sums;
+  if (operation.has(2)) {
+    RK_TRY(bias, operation.operand(2));
+    RK_TRY(biased, operation.add(ops::add(sums, bias)));
+    result = biased;
+  }
+  RK_TRY(y, operation.add(ops::transpose(result, {0, 3, 1, 2})));
+  if (!is_line) return y;
+  return operation.add(ops::squeeze(y, {2}));
+}
+
+Result<Graph::Value> lower_reduce_sum(const Operation& operation) {
+  return reduce<ops::sum>(operation);
+}
+Result<Graph::Value> lower_reduce_mean(const Operation& operation) {
+  return reduce<ops::mean>(operation);
+}
+
+}  // namespace ringkernel::onnx

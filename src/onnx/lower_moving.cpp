@@ -1,0 +1,114 @@
+// Ops that move elements, and change none.
+#include <numeric>
+
+#include "onnx/rules.hpp"
+#include "ringkernel/ops.hpp"
+
+namespace ringkernel::onnx {
+
+Result<Graph::Value> lower_reshape(const Operation& operation) {
+  RK_TRY_VOID(operation.integers(1));
+  const auto dims = reshaped_dims(operation);
+  if (!dims) return operation.refusal("a shape that the operand does not have");
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::reshape(x, IntList(*dims)));
+}
+
+/// To two dims: those before the axis, and the others.
+Result<Graph::Value> lower_flatten(const Operation& operation) {
+  const Integers dims = operation.dims(0);
+  const std::int64_t given = operation.node().integer("axis", 1);
+  const std::int64_t axis = given < 0 ? given + operation.rank(0) : given;
+  if (axis < 0 || axis > operation.rank(0)) return operation.refusal("no such axis");
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+  };
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::reshape(
+      x, {product(dims.begin(), dims.begin() + axis), product(dims.begin() + axis, dims.end())}));
+}
+
+Result<Graph::Value> lower_squeeze(const Operation& operation) {
+  const auto axes = squeezed_axes(operation);
+  if (!axes) return operation.refusal("axes that the operand does not have");
+  RK_TRY(x, operation.operand(0));
+  if (axes->empty()) return x;
+  return operation.add(ops::squeeze(x, IntList(*axes)));
+}
+
+Result<Graph::Value> lower_unsqueeze(const Operation& operation) {
+  const auto axes = unsqueezed_axes(operation);
+  if (!axes) return operation.refusal("axes that the result cannot have");
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::expand_dims(x, IntList(*axes)));
+}
+
+Result<Graph::Value> lower_transpose(const Operation& operation) {
+  const auto permutation = permutation_of(operation);
+  if (!permutation) return operation.refusal("'perm' is no order of the dims");
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::transpose(x, IntList(*permutation)));
+}
+
+Result<Graph::Value> lower_slice(const Operation& operation) {
+  for (std::size_t position = 1; position < operation.input_count(); ++position)
+    if (operation.has(position)) RK_TRY_VOID(operation.integers(position));
+  const auto ranges = sliced_ranges(operation);
+  if (!ranges)
+    return operation.refusal("a negative step, no such axis, or a result without elements");
+  RK_TRY(x, operation.operand(0));
+  return operation.add(
+      ops::slice(x, {IntList(ranges->starts), IntList(ranges->ends), IntList(ranges->steps)}));
+}
+
+/// Broadcasts, which `mul` does too.
+Result<Graph::Value> lower_expand(const Operation& operation) {
+  RK_TRY(dims, operation.integers(1));
+  RK_TRY(x, operation.operand(0));
+  if (x.desc().dtype != DType::f32) return operation.refusal("of integers");
+  constexpr float one = 1;
+  RK_TRY(ones, operation.add(ops::fill({{DType::f32, {}}, &one}, IntList(dims))));
+  return operation.add(ops::mul(x, ones));
+}
+
+/// Ours takes rows, parts along dim 0: another axis comes in front, and goes back.
+Result<Graph::Value> lower_gather(const Operation& operation) {
+  const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
+  if (!axis) return operation.refusal("no such axis");
+  RK_TRY(x, operation.operand(0));
+  std::optional<Graph::Value> indices;
+  if (operation.value(1).is_known()) {  // negative ones count from the end
+    RK_TRY(given, operation.integers(1));
+    const std::int64_t extent = operation.dims(0)[static_cast<std::size_t>(*axis)];
+    for (std::int64_t& index : given) {
+      const auto inside = axis_of(index, extent);
+      if (!inside) return operation.refusal("an index out of range");
+      index = *inside;
+    }
+    RK_TRY(shape, Shape::make(operation.dims(1)));
+    RK_TRY(known, operation.constant({{DType::i64, shape}, given.data()}));
+    indices = known;
+  } else {
+    RK_TRY(made, operation.operand(1));
+    indices = made;
+  }
+  const auto rank = static_cast<std::size_t>(operation.rank(0));
+  if (*axis == 0) return operation.add(ops::gather(x, *indices));
+  Integers front(rank);
+  std::iota(front.begin(), front.end(), 0);
+  std::rotate(front.begin(), front.begin() + *axis, front.begin() + *axis + 1);
+  RK_TRY(turned, operation.add(ops::transpose(x, IntList(front))));
+  RK_TRY(parts, operation.add(ops::gather(turned, *indices)));
+  // The dims of the indices are in front, and take the place of the axis, behind `axis` dims.
+  Integers back(parts.desc().shape.rank());
+  std::iota(back.begin(), back.end(), 0);
+  const std::int64_t index_rank = operation.rank(1);
+  std::rotate(back.begin(), back.begin() + index_rank, back.begin() + index_rank + *axis);
+  return operation.add(ops::transpose(parts, IntList(back)));
+}
+
+Result<Graph::Value> lower_concat(const Operation& operation) {
+  return operation.refusal("of operands that are not known");
+}
+
+}  // namespace ringkernel::onnx

@@ -1,0 +1,24 @@
+#include "onnx/rules.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ringkernel::onnx {
+namespace {
+
+constexpr Rule rules[] = {
+#define RK_ONNX(name, since, until, lower, fold) {#name, since, until, lower, fold},
+#include "onnx/ops.def"
+#undef RK_ONNX
+};
+static_assert(std::ranges::is_sorted(rules, {}, &Rule::op), "in the order of the alphabet");
+
+}  // namespace
+
+const Rule* find_rule(std::string_view domain, std::string_view op) {
+  if (!domain.empty()) return nullptr;
+  const auto* const found = std::ranges::lower_bound(rules, op, {}, &Rule::op);
+  return found != std::end(rules) && found->op == op ? found : nullptr;
+}
+
+}  // namespace ringkernel::onnx

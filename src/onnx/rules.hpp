@@ -1,0 +1,39 @@
+/// The functions that ops.def names.
+///
+/// Threading: any thread; pure but for the graph of their operation.
+/// Errors: E6003 for what an op has and we do not; those of Graph::add.
+#pragma once
+
+#include <optional>
+
+#include "onnx/importer.hpp"
+
+namespace ringkernel::onnx {
+
+#define RK_ONNX(name, since, until, lower, fold)          \
+  Result<Graph::Value> lower(const Operation& operation); \
+  std::optional<Tensor> fold(const Operation& operation);
+#include "onnx/ops.def"
+#undef RK_ONNX
+
+// What an operation says, for both of its functions; nothing: it says what does not fit.
+
+/// The new extents, 0 and -1 resolved.
+[[nodiscard]] std::optional<Integers> reshaped_dims(const Operation& operation);
+/// Ascending axes of the operand; all that have extent 1 where none are named.
+[[nodiscard]] std::optional<Integers> squeezed_axes(const Operation& operation);
+/// Ascending axes of the result.
+[[nodiscard]] std::optional<Integers> unsqueezed_axes(const Operation& operation);
+/// By default all dims, the last first.
+[[nodiscard]] std::optional<Integers> permutation_of(const Operation& operation);
+/// For each dim of the operand, inside of it, steps above 0; results are not empty.
+struct Ranges {
+  Integers starts;
+  Integers ends;
+  Integers steps;
+};
+[[nodiscard]] std::optional<Ranges> sliced_ranges(const Operation& operation);
+/// Dim d of the result is dim `permutation[d]`.
+[[nodiscard]] Tensor transposed(const Tensor& tensor, const Integers& permutation);
+
+}  // namespace ringkernel::onnx
