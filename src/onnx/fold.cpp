@@ -299,7 +299,7 @@ std::optional<Tensor> fold_slice(const Operation& operation) {
   if (!ranges) return std::nullopt;
   const std::int64_t begin = ranges->starts[0];
   const std::int64_t step = ranges->steps[0];
-  const std::int64_t count = (ranges->ends[0] - begin + step - 1) / step;
+  const std::int64_t count = (ranges->ends[0] - begin - 1) / step + 1;
   return picked(tensor, {count}, static_cast<std::size_t>(count), [&](std::size_t i) {
     return static_cast<std::size_t>(begin + static_cast<std::int64_t>(i) * step);
   });

@@ -44,9 +44,8 @@ Result<Graph::Value> Operation::operand(std::size_t position) const {
   if (known.is_external)
     return refusal("tensor '" + known.name + "' lies in another file, which is not read");
   if (known.dtype() == DType::none)
-    return Error(Errc::invalid_dtype, place_of(node_) + ": operand " +
-                                              std::to_string(position) + " is of " +
-                                              name_of(known.type));
+    return Error(Errc::invalid_dtype, place_of(node_) + ": operand " + std::to_string(position) +
+                                          " is of " + name_of(known.type));
   RK_TRY(shape, Shape::make(known.dims));
   // Where the elements lie in the file they need not be aligned; the graph copies them.
   RK_TRY(made, constant({{known.dtype(), shape}, known.bytes.data()}));
@@ -198,8 +197,7 @@ Result<void> Importer::take_inputs() {
     RK_TRY(shape, Shape::make(extents));
     const DType dtype = dtype_of(info.type);
     if (dtype == DType::none)
-      return Error(Errc::invalid_dtype,
-                   "input '" + info.name + "' is of " + name_of(info.type));
+      return Error(Errc::invalid_dtype, "input '" + info.name + "' is of " + name_of(info.type));
     values_[info.name].made = graph_.input({dtype, shape});
     RK_TRY_VOID(graph_.status());
   }

@@ -65,7 +65,7 @@ std::optional<Windows> windows_of(const Node& node, const Integers& images,
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const std::int64_t stride = windows.strides[axis];
       if (stride < 1) return std::nullopt;
-      const std::int64_t outputs = (images[2 + axis] + stride - 1) / stride;
+      const std::int64_t outputs = (images[2 + axis] - 1) / stride + 1;
       const std::int64_t total =
           std::max<std::int64_t>((outputs - 1) * stride + filter[2 + axis] - images[2 + axis], 0);
       const std::int64_t less = total / 2;
