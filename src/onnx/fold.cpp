@@ -290,18 +290,57 @@ std::optional<Tensor> fold_unsqueeze(const Operation& operation) {
   return reshaped(tensor, std::move(dims));
 }
 
-/// Of lists: shapes are cut with it.
+/// Backwards, too: exporters turn the pads of an older framework so.
 std::optional<Tensor> fold_slice(const Operation& operation) {
   if (operation.input_count() < 3 || !are_known(operation)) return std::nullopt;
   const Tensor& tensor = known(operation, 0);
-  if (tensor.dims.size() != 1 || element_bytes_of(tensor.type) == 0) return std::nullopt;
-  const auto ranges = sliced_ranges(operation);
-  if (!ranges) return std::nullopt;
-  const std::int64_t begin = ranges->starts[0];
-  const std::int64_t step = ranges->steps[0];
-  const std::int64_t count = (ranges->ends[0] - begin - 1) / step + 1;
-  return picked(tensor, {count}, static_cast<std::size_t>(count), [&](std::size_t i) {
-    return static_cast<std::size_t>(begin + static_cast<std::int64_t>(i) * step);
+  if (element_bytes_of(tensor.type) == 0) return std::nullopt;
+  struct Cut {
+    std::int64_t begin;
+    std::int64_t step;
+  };
+  std::vector<Cut> cuts(tensor.dims.size(), Cut{0, 1});
+  Integers dims = tensor.dims;
+  const auto list = [&](std::size_t position) {
+    return operation.has(position) ? known(operation, position).integers() : Integers();
+  };
+  const Integers starts = list(1);
+  const Integers ends = list(2);
+  const Integers axes = list(3);
+  const Integers steps = list(4);
+  if (starts.size() != ends.size()) return std::nullopt;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto axis =
+        axis_of(i < axes.size() ? axes[i] : static_cast<std::int64_t>(i), operation.rank(0));
+    const std::int64_t step = i < steps.size() ? steps[i] : 1;
+    if (!axis || step == 0 || step == INT64_MIN) return std::nullopt;
+    const auto at = static_cast<std::size_t>(*axis);
+    const std::int64_t extent = tensor.dims[at];
+    if (extent == 0) return std::nullopt;
+    // Backwards the end may be in front of the first element.
+    const std::int64_t lowest = step > 0 ? 0 : -1;
+    const auto bound = [&](std::int64_t number, std::int64_t least) {
+      return std::clamp<std::int64_t>(number < 0 ? number + extent : number, least,
+                                      extent + lowest);
+    };
+    const std::int64_t begin = bound(starts[i], 0);
+    const std::int64_t end = bound(ends[i], lowest);
+    const std::int64_t length = step > 0 ? end - begin : begin - end;
+    cuts[at] = {begin, step};
+    dims[at] = length > 0 ? (length - 1) / (step > 0 ? step : -step) + 1 : 0;
+  }
+  std::size_t count = 1;
+  for (const std::int64_t dim : dims) count *= static_cast<std::size_t>(dim);
+  return picked(tensor, dims, count, [&](std::size_t i) {
+    std::int64_t source = 0;
+    std::int64_t stride = 1;
+    for (std::size_t dim = dims.size(); dim-- != 0;) {
+      const auto extent = static_cast<std::size_t>(dims[dim]);
+      source += (cuts[dim].begin + static_cast<std::int64_t>(i % extent) * cuts[dim].step) * stride;
+      i /= extent;
+      stride *= tensor.dims[dim];
+    }
+    return static_cast<std::size_t>(source);
   });
 }
 

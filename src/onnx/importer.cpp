@@ -220,13 +220,19 @@ Result<void> Importer::lower(const Node& node) {
   if (node.outputs.empty()) return {};
   const Rule& rule = *find_rule(node.domain, node.op);
   const Operation operation(graph_, node, std::move(inputs), model_.operator_set(node.domain));
-  Value& result = values_[node.outputs[0]];
   if (std::optional<Tensor> known = rule.fold(operation)) {
-    result.known = std::move(known);
+    values_[node.outputs[0]].known = std::move(known);
     return {};
   }
   RK_TRY(made, rule.lower(operation));
-  result.made = made;
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const std::string& name = node.outputs[i];
+    if (name.empty()) continue;
+    if (i < made.size())
+      values_[name].made = made[i];
+    else if (wanted_.contains(name))
+      return operation.refusal("its output " + std::to_string(i));
+  }
   return {};
 }
 

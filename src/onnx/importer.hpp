@@ -72,12 +72,16 @@ class Operation {
   std::int64_t version_;
 };
 
+/// What an operation gives: its outputs in their order. Those at the end may be missing, if nobody
+/// wants them.
+using Results = std::vector<Graph::Value>;
+
 /// What an op of ONNX is here.
 struct Rule {
   std::string_view op;
   std::int64_t since;  ///< versions of the operator set in which the op means what is done here
   std::int64_t until;
-  Result<Graph::Value> (*lower)(const Operation& operation);
+  Result<Results> (*lower)(const Operation& operation);
   /// nullptr: it has operands that are never known. Nothing: not of these.
   std::optional<Tensor> (*fold)(const Operation& operation);
 };

@@ -1,10 +1,17 @@
 // Ops that move elements, and change none.
+#include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "onnx/rules.hpp"
 #include "ringkernel/ops.hpp"
 
 namespace ringkernel::onnx {
+namespace {
+
+constexpr std::int64_t rows_max = 1 << 20;
+
+}  // namespace
 
 Result<Graph::Value> lower_reshape(const Operation& operation) {
   RK_TRY_VOID(operation.integers(1));
@@ -71,40 +78,81 @@ Result<Graph::Value> lower_expand(const Operation& operation) {
   return operation.add(ops::mul(x, ones));
 }
 
+namespace {
+
 /// Ours takes rows, parts along dim 0: another axis comes in front, and goes back.
+Result<Graph::Value> gathered(const Operation& operation, const Graph::Value& x, std::int64_t axis,
+                              const Graph::Value& indices) {
+  if (axis == 0) return operation.add(ops::gather(x, indices));
+  Integers front(x.desc().shape.rank());
+  std::iota(front.begin(), front.end(), 0);
+  std::rotate(front.begin(), front.begin() + axis, front.begin() + axis + 1);
+  RK_TRY(turned, operation.add(ops::transpose(x, IntList(front))));
+  RK_TRY(parts, operation.add(ops::gather(turned, indices)));
+  // The dims of the indices are in front, and take the place of the axis, behind `axis` dims.
+  Integers back(parts.desc().shape.rank());
+  std::iota(back.begin(), back.end(), 0);
+  const auto index_rank = static_cast<std::int64_t>(indices.desc().shape.rank());
+  std::rotate(back.begin(), back.begin() + index_rank, back.begin() + index_rank + axis);
+  return operation.add(ops::transpose(parts, IntList(back)));
+}
+
+}  // namespace
+
+Result<Graph::Value> taken(const Operation& operation, const Graph::Value& x, std::int64_t axis,
+                           const Integers& indices) {
+  RK_TRY(shape, Shape::make(std::array{static_cast<std::int64_t>(indices.size())}));
+  RK_TRY(known, operation.constant({{DType::i64, shape}, indices.data()}));
+  return gathered(operation, x, axis, known);
+}
+
 Result<Graph::Value> lower_gather(const Operation& operation) {
   const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
   if (!axis) return operation.refusal("no such axis");
   RK_TRY(x, operation.operand(0));
-  std::optional<Graph::Value> indices;
-  if (operation.value(1).is_known()) {  // negative ones count from the end
-    RK_TRY(given, operation.integers(1));
-    const std::int64_t extent = operation.dims(0)[static_cast<std::size_t>(*axis)];
-    for (std::int64_t& index : given) {
-      const auto inside = axis_of(index, extent);
-      if (!inside) return operation.refusal("an index out of range");
-      index = *inside;
-    }
-    RK_TRY(shape, Shape::make(operation.dims(1)));
-    RK_TRY(known, operation.constant({{DType::i64, shape}, given.data()}));
-    indices = known;
-  } else {
-    RK_TRY(made, operation.operand(1));
-    indices = made;
+  if (!operation.value(1).is_known()) {
+    RK_TRY(indices, operation.operand(1));
+    return gathered(operation, x, *axis, indices);
   }
-  const auto rank = static_cast<std::size_t>(operation.rank(0));
-  if (*axis == 0) return operation.add(ops::gather(x, *indices));
-  Integers front(rank);
-  std::iota(front.begin(), front.end(), 0);
-  std::rotate(front.begin(), front.begin() + *axis, front.begin() + *axis + 1);
-  RK_TRY(turned, operation.add(ops::transpose(x, IntList(front))));
-  RK_TRY(parts, operation.add(ops::gather(turned, *indices)));
-  // The dims of the indices are in front, and take the place of the axis, behind `axis` dims.
-  Integers back(parts.desc().shape.rank());
-  std::iota(back.begin(), back.end(), 0);
-  const std::int64_t index_rank = operation.rank(1);
-  std::rotate(back.begin(), back.begin() + index_rank, back.begin() + index_rank + *axis);
-  return operation.add(ops::transpose(parts, IntList(back)));
+  RK_TRY(given, operation.integers(1));  // negative ones count from the end
+  const std::int64_t extent = operation.dims(0)[static_cast<std::size_t>(*axis)];
+  for (std::int64_t& index : given) {
+    const auto inside = axis_of(index, extent);
+    if (!inside) return operation.refusal("an index out of range");
+    index = *inside;
+  }
+  RK_TRY(shape, Shape::make(operation.dims(1)));
+  RK_TRY(indices, operation.constant({{DType::i64, shape}, given.data()}));
+  return gathered(operation, x, *axis, indices);
+}
+
+/// By repeating elements that are there: 'reflect' and 'edge'.
+Result<Graph::Value> lower_pad(const Operation& operation) {
+  const std::string mode = operation.node().text("mode", "constant");
+  RK_TRY(pads, operation.integers(1));
+  RK_TRY(x, operation.operand(0));
+  const Integers dims = operation.dims(0);
+  if (operation.has(3) || pads.size() != 2 * dims.size())
+    return operation.refusal("axes, or other pads");
+  Graph::Value result = x;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const std::int64_t before = pads[axis];
+    const std::int64_t after = pads[dims.size() + axis];
+    if (before == 0 && after == 0) continue;
+    const std::int64_t extent = dims[axis];
+    const bool reflects = mode == "reflect" && before < extent && after < extent;
+    if ((!reflects && mode != "edge") || before < 0 || after < 0 || before > rows_max ||
+        after > rows_max)
+      return operation.refusal("mode '" + mode + "', or such pads");
+    Integers indices;
+    for (std::int64_t at = -before; at < extent + after; ++at) {
+      const std::int64_t mirrored = at < 0 ? -at : at < extent ? at : 2 * (extent - 1) - at;
+      indices.push_back(reflects ? mirrored : std::clamp<std::int64_t>(at, 0, extent - 1));
+    }
+    RK_TRY(padded, taken(operation, result, static_cast<std::int64_t>(axis), indices));
+    result = padded;
+  }
+  return result;
 }
 
 Result<Graph::Value> lower_concat(const Operation& operation) {

@@ -6,8 +6,20 @@
 namespace ringkernel::onnx {
 namespace {
 
+/// The rule as one that gives a list.
+template <auto lower>
+Result<Results> lower_to_list(const Operation& operation) {
+  RK_TRY(made, lower(operation));
+  return Results{std::move(made)};
+}
+template <>
+Result<Results> lower_to_list<lower_lstm>(const Operation& operation) {
+  return lower_lstm(operation);
+}
+
 constexpr Rule rules[] = {
-#define RK_ONNX(name, since, until, lower, fold) {#name, since, until, lower, fold},
+#define RK_ONNX(name, since, until, gives, lower, fold) \
+  {#name, since, until, lower_to_list<lower>, fold},
 #include "onnx/ops.def"
 #undef RK_ONNX
 };

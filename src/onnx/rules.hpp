@@ -10,11 +10,20 @@
 
 namespace ringkernel::onnx {
 
-#define RK_ONNX(name, since, until, lower, fold)          \
-  Result<Graph::Value> lower(const Operation& operation); \
+#define RK_ONNX(name, since, until, gives, lower, fold) \
+  Result<gives> lower(const Operation& operation);      \
   std::optional<Tensor> fold(const Operation& operation);
 #include "onnx/ops.def"
 #undef RK_ONNX
+
+/// 1 / (1 + exp(-x)): 0 and 1 at the infinities.
+[[nodiscard]] Result<Graph::Value> sigmoid(const Operation& operation, const Graph::Value& x);
+/// 2 sigmoid(2 x) - 1.
+[[nodiscard]] Result<Graph::Value> hyperbolic_tangent(const Operation& operation,
+                                                      const Graph::Value& x);
+/// Along an axis, elements in the order of `indices`, which lie inside of it.
+[[nodiscard]] Result<Graph::Value> taken(const Operation& operation, const Graph::Value& x,
+                                         std::int64_t axis, const Integers& indices);
 
 // What an operation says, for both of its functions; nothing: it says what does not fit.
 

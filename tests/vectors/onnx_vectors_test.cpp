@@ -172,7 +172,10 @@ TEST_P(OnnxVectorsOn, GiveWhatTheyWantOrAReason) {
     if (!row.reason.empty()) {
       if (row.op == "Cast" || row.op == "Concat") continue;
       const auto known = refused_others.find(row.name);
-      ASSERT_NE(known, refused_others.end()) << row.name << ": " << row.reason;
+      if (known == refused_others.end()) {
+        ADD_FAILURE() << row.name << ": " << row.reason;
+        continue;
+      }
       EXPECT_THAT(row.reason, ::testing::HasSubstr(known->second));
       ++refused;
       continue;
