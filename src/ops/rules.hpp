@@ -73,6 +73,9 @@ struct OpCall {
 /// may take the place of an operand of its shape.
 [[nodiscard]] bool is_elementwise(Op op) noexcept;
 
+/// Whether the result has the elements of the first operand, in their order, by another shape.
+[[nodiscard]] bool is_view(Op op) noexcept;
+
 /// Whether there can be a tensor like this; its extents may be unchecked. E2005, E3002, E3006,
 /// E6004.
 [[nodiscard]] Result<void> check_desc(const TensorDesc& desc);

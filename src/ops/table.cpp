@@ -130,6 +130,10 @@ bool is_elementwise(Op op) noexcept {
   return info != nullptr && (info->rule == "unary" || info->rule == "binary");
 }
 
+bool is_view(Op op) noexcept {
+  return op == Op::reshape || op == Op::expand_dims || op == Op::squeeze;
+}
+
 Result<void> check_desc(const TensorDesc& desc) {
   if (element_bytes(desc.dtype) == 0)
     return Error(Errc::invalid_dtype, "a tensor of element type " + std::string(name(desc.dtype)));

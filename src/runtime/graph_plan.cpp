@@ -52,12 +52,15 @@ class Planner {
   explicit Planner(const Graph& graph)
       : graph_(graph),
         nodes_(graph.nodes()),
+        roots_(nodes_.size()),
+        is_output_(nodes_.size(), false),
         places_(nodes_.size()),
         last_use_(nodes_.size(), never),
         needed_(nodes_.size(), false) {}
 
   Result<GraphPlan> plan() {
     RK_TRY_VOID(check());
+    find_roots();
     find_uses();
     place_outputs();
     const std::size_t commands = steps_ + copies_.size();
@@ -67,7 +70,7 @@ class Planner {
                                              " commands, this one " + std::to_string(commands));
     place_inputs_and_constants(padded(commands * sizeof(rk_command)));
     for (std::uint32_t node = 0; node < nodes_.size(); ++node)
-      if (needed_step(node) != nullptr && chains_->end_of(node) == node)
+      if (is_needed_step(node) && !is_view(node) && chains_->end_of(node) == node)
         run(chains_->ending_with(node));
     for (const std::size_t output : copies_) copy_out(output);
     plan_.workspace_bytes = workspace_.end();
@@ -82,9 +85,11 @@ class Planner {
   [[nodiscard]] const Graph::Step& step_at(std::uint32_t node) const {
     return std::get<Graph::Step>(nodes_[node].what);
   }
-  [[nodiscard]] const Graph::Step* needed_step(std::uint32_t node) const {
-    return needed_[node] ? std::get_if<Graph::Step>(&nodes_[node].what) : nullptr;
+  [[nodiscard]] bool is_needed_step(std::uint32_t node) const {
+    return needed_[node] && is_step(node);
   }
+  /// Whether it is what another value is, by another shape: nothing runs for it.
+  [[nodiscard]] bool is_view(std::uint32_t node) const { return roots_[node] != node; }
 
   Result<void> check() const {
     if (!graph_.status()) return graph_.status();
@@ -100,23 +105,31 @@ class Planner {
     return {};
   }
 
+  void find_roots() {
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      const bool is_view = is_step(node) && ops::is_view(step_at(node).op);
+      roots_[node] = is_view ? roots_[step_at(node).inputs[0]] : node;
+    }
+    for (const std::uint32_t output : graph_.outputs()) is_output_[roots_[output]] = true;
+  }
+
   /// Which values an output depends on, what runs as a chain, and which step reads each value last;
   /// for that a chain runs where it ends.
   void find_uses() {
     for (const std::uint32_t output : graph_.outputs()) needed_[output] = true;
     for (auto node = static_cast<std::uint32_t>(nodes_.size()); node-- > 0;) {
-      const Graph::Step* const step = needed_step(node);
-      if (step == nullptr) continue;
-      ++steps_;
-      for (std::size_t i = 0; i < step->input_count; ++i) needed_[step->inputs[i]] = true;
+      if (!is_needed_step(node)) continue;
+      const Graph::Step& step = step_at(node);
+      if (!is_view(node)) ++steps_;
+      for (std::size_t i = 0; i < step.input_count; ++i) needed_[step.inputs[i]] = true;
     }
     chains_.emplace(graph_, needed_);
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-      const Graph::Step* const step = needed_step(node);
-      if (step == nullptr) continue;
+      if (!is_needed_step(node) || is_view(node)) continue;
+      const Graph::Step& step = step_at(node);
       const std::uint32_t runs_at = chains_->end_of(node);
-      for (std::size_t i = 0; i < step->input_count; ++i) {
-        std::uint32_t& last = last_use_[step->inputs[i]];
+      for (std::size_t i = 0; i < step.input_count; ++i) {
+        std::uint32_t& last = last_use_[roots_[step.inputs[i]]];
         last = last == never ? runs_at : std::max(last, runs_at);
       }
     }
@@ -128,8 +141,11 @@ class Planner {
     const std::span<const std::uint32_t> outputs = graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const std::uint32_t value = outputs[i];
-      if (is_step(value) && last_use_[value] == never && std::ranges::count(outputs, value) == 1)
-        places_[value] = {RK_PLACE_MESSAGE, plan_.output_bytes};
+      const std::uint32_t root = roots_[value];
+      const auto is_the_same = [&](std::uint32_t other) { return roots_[other] == root; };
+      if (is_step(root) && last_use_[root] == never &&
+          std::ranges::count_if(outputs, is_the_same) == 1)
+        places_[root] = {RK_PLACE_MESSAGE, plan_.output_bytes};
       else
         copies_.push_back(i);
       plan_.output_offsets.push_back(plan_.output_bytes);
@@ -156,20 +172,21 @@ class Planner {
 
   /// Whether the value's block is free again behind this step: an output that is copied at the end
   /// keeps its.
-  [[nodiscard]] bool dies_at(std::uint32_t value, std::uint32_t node) const {
-    return last_use_[value] == node && is_step(value) && places_[value].place == RK_PLACE_ARENA &&
-           std::ranges::find(graph_.outputs(), value) == graph_.outputs().end();
+  [[nodiscard]] bool dies_at(std::uint32_t root, std::uint32_t node) const {
+    return last_use_[root] == node && is_step(root) && places_[root].place == RK_PLACE_ARENA &&
+           !is_output_[root];
   }
 
-  /// The operand that the chain, or an elementwise op, may write over, or `never`.
+  /// The operand that the chain, or an elementwise op, may write over, or `never`. Another operand
+  /// may be the same by another shape: if it can be broadcast, then element by element.
   [[nodiscard]] std::uint32_t reusable(std::span<const std::uint32_t> chain) const {
     const std::uint32_t end = chain.back();
     for (const std::uint32_t node : chain) {
       const Graph::Step& step = step_at(node);
       if (!ops::is_elementwise(step.op)) return never;
       for (std::size_t i = 0; i < step.input_count; ++i)
-        if (dies_at(step.inputs[i], end) && nodes_[step.inputs[i]].desc == nodes_[end].desc)
-          return step.inputs[i];
+        if (dies_at(roots_[step.inputs[i]], end) && nodes_[step.inputs[i]].desc == nodes_[end].desc)
+          return roots_[step.inputs[i]];
     }
     return never;
   }
@@ -200,7 +217,7 @@ class Planner {
   /// Of what dies where the chain ends.
   void free_operands(const Graph::Step& step, std::uint32_t end) {
     for (std::size_t i = 0; i < step.input_count; ++i) {
-      const std::uint32_t operand = step.inputs[i];
+      const std::uint32_t operand = roots_[step.inputs[i]];
       if (!dies_at(operand, end)) continue;
       workspace_.free(places_[operand].offset - workspace_start_);
       last_use_[operand] = never;  // it may be two operands
@@ -220,7 +237,7 @@ class Planner {
     command.output_count = 1;
     command.output = operand_at(nodes_[result].desc, to);
     for (std::size_t i = 0; i < operands.size(); ++i)
-      command.inputs[i] = operand_at(nodes_[operands[i]].desc, places_[operands[i]]);
+      command.inputs[i] = operand_at(nodes_[operands[i]].desc, places_[roots_[operands[i]]]);
     command.attrs = attrs;
     plan_.commands.push_back(command);
   }
@@ -233,8 +250,10 @@ class Planner {
 
   const Graph& graph_;
   const std::span<const Graph::Node> nodes_;
-  std::vector<Place> places_;            // of values, once they have one
-  std::vector<std::uint32_t> last_use_;  // the step that reads a value last; never: none, or done
+  std::vector<std::uint32_t> roots_;     // the value whose elements a view has; itself: no view
+  std::vector<bool> is_output_;          // or a view of it is
+  std::vector<Place> places_;            // of roots, once they have one
+  std::vector<std::uint32_t> last_use_;  // the step that reads a root last; never: none, or done
   std::vector<bool> needed_;
   std::optional<GraphChains> chains_;  // once it is known what is needed
   std::vector<std::size_t> copies_;    // outputs that are copied at the end

@@ -1,6 +1,7 @@
 // Graphs against the same ops one by one: the same bytes.
 #include <gmock/gmock.h>
 
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -113,7 +114,7 @@ struct RandomNetwork {
       const auto operand = [&] {
         return values.size() - 1 - any(std::min<std::size_t>(values.size(), 6));
       };
-      const std::size_t a = operand(), b = operand(), which = any(7);
+      const std::size_t a = operand(), b = operand(), which = any(8);
       const auto op = [&](const TensorView& x, const TensorView& y) {
         switch (which) {
           case 0: return ops::add(x, y);
@@ -122,6 +123,7 @@ struct RandomNetwork {
           case 3: return ops::relu(x);
           case 4: return ops::transpose(x, {1, 0});
           case 5: return ops::sub(x, y);
+          case 6: return ops::reshape(x, {n, n});
           default: return ops::neg(x);
         }
       };
@@ -198,6 +200,29 @@ TEST_P(Graphs, UseAPlaceAgainWhenNobodyReadsItAnyMore) {
   const FunctionSignature of_all = runtime.compile(all).value().signature();
   EXPECT_EQ(of_all.workspace_bytes, 5 * block);
   EXPECT_EQ(of_all.commands, 15u);
+}
+
+TEST_P(Graphs, RunNothingForAnotherShape) {
+  auto runtime = open();
+  Graph graph("views");
+  const auto x = graph.input({DType::f32, {4, 8}});
+  const auto row = graph.add(ops::reshape(x, {32}));
+  const auto doubled = graph.add(ops::add(row, graph.add(ops::reshape(row, {1, 32}))));
+  const auto turned = graph.add(ops::transpose(graph.add(ops::reshape(doubled, {4, 8})), {1, 0}));
+  graph.output(graph.add(ops::expand_dims(turned, {0})));  // in the reply at once
+  graph.output(graph.add(ops::squeeze(doubled, {0})));     // copied
+  graph.output(row);                                       // of an input: copied
+  const CompiledFunction function = runtime.compile(graph).value();
+  EXPECT_EQ(function.signature().commands, 4u);
+  std::vector<float> numbers(32);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  const auto result = function.execute(TensorView({4, 8}, numbers)).value();
+  EXPECT_EQ(result.output(0).desc, (TensorDesc{DType::f32, {1, 8, 4}}));
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(result.elements<float>(0)[i], 2 * numbers[i % 4 * 8 + i / 4]);
+    EXPECT_EQ(result.elements<float>(1)[i], 2 * numbers[i]);
+    EXPECT_EQ(result.elements<float>(2)[i], numbers[i]);
+  }
 }
 
 TEST_P(Graphs, TakeEveryKindOfOpAndType) {

@@ -52,6 +52,7 @@ LAYERS = {
     "runtime": {"program", "http", "telemetry", "bridge", "message", "ops", "ring", "backend",
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
@@ -67,6 +68,7 @@ PUBLIC_HEADERS = {
     "backend": {"backend_abi.h"},
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
+    "onnx": {"onnx.hpp"},
     "capi": {"mind_runtime.h", "ringkernel.h"},
     "capi_json": {"ringkernel_json.h"},
 }

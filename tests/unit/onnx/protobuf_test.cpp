@@ -1,16 +1,16 @@
 // The reader of protocol buffers against bytes that are damaged: an error that says where, for
 // every kind of damage.
-#include "vectors/protobuf.hpp"
+#include "onnx/protobuf.hpp"
 
 #include <gmock/gmock.h>
 
 #include <initializer_list>
 #include <memory>
 
+#include "onnx/model.hpp"
 #include "support/stress.hpp"
-#include "vectors/onnx.hpp"
 
-namespace ringkernel::test::onnx {
+namespace ringkernel::onnx {
 namespace {
 
 using ::testing::ElementsAre;
@@ -167,7 +167,7 @@ TEST(OnnxTensor, CutAnywhereIsAnError) {
 }
 
 TEST(OnnxTensor, SurvivesAnyDamage) {
-  Dice dice(20261122, 0);
+  test::Dice dice(20261122, 0);
   int refused = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::vector<int> damaged = tensor_bytes;
@@ -181,4 +181,4 @@ TEST(OnnxTensor, SurvivesAnyDamage) {
 }
 
 }  // namespace
-}  // namespace ringkernel::test::onnx
+}  // namespace ringkernel::onnx

@@ -15,7 +15,7 @@
 
 #include "ringkernel/result.hpp"
 
-namespace ringkernel::test::onnx {
+namespace ringkernel::onnx {
 
 using Bytes = std::span<const std::byte>;
 
@@ -36,9 +36,10 @@ struct Field {
   Result<void> into(Bytes& target) const;
   /// Appends one integer, or those of a packed field: writers may choose.
   Result<void> append_to(std::vector<std::int64_t>& integers) const;
+  Result<void> append_to(std::vector<float>& numbers) const;
 };
 
 /// All fields of a message, in its order.
 [[nodiscard]] Result<std::vector<Field>> read_fields(Bytes message);
 
-}  // namespace ringkernel::test::onnx
+}  // namespace ringkernel::onnx

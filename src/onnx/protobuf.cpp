@@ -1,8 +1,8 @@
-#include "vectors/protobuf.hpp"
+#include "onnx/protobuf.hpp"
 
 #include <bit>
 
-namespace ringkernel::test::onnx {
+namespace ringkernel::onnx {
 namespace {
 
 /// Takes values from the front of a message.
@@ -126,6 +126,15 @@ Result<void> Field::append_to(std::vector<std::int64_t>& integers) const {
   return {};
 }
 
+Result<void> Field::append_to(std::vector<float>& numbers) const {
+  if (wire != Wire::bytes) return into(numbers.emplace_back());
+  for (Reader reader(bytes); !reader.is_at_end();) {
+    RK_TRY(next, reader.fixed(sizeof(float)));
+    numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(next)));
+  }
+  return {};
+}
+
 Result<std::vector<Field>> read_fields(Bytes message) {
   std::vector<Field> fields;
   for (Reader reader(message); !reader.is_at_end();) {
@@ -135,4 +144,4 @@ Result<std::vector<Field>> read_fields(Bytes message) {
   return fields;
 }
 
-}  // namespace ringkernel::test::onnx
+}  // namespace ringkernel::onnx

@@ -1,0 +1,192 @@
+// Ops that move elements, and change none.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "onnx/rules.hpp"
+#include "ringkernel/ops.hpp"
+
+namespace ringkernel::onnx {
+namespace {
+
+constexpr std::int64_t rows_max = 1 << 20;
+
+}  // namespace
+
+Result<Graph::Value> lower_reshape(const Operation& operation) {
+  RK_TRY_VOID(operation.integers(1));
+  const auto dims = reshaped_dims(operation);
+  if (!dims) return operation.refusal("a shape that the operand does not have");
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::reshape(x, IntList(*dims)));
+}
+
+/// To two dims: those before the axis, and the others.
+Result<Graph::Value> lower_flatten(const Operation& operation) {
+  const Integers dims = operation.dims(0);
+  const std::int64_t given = operation.node().integer("axis", 1);
+  const std::int64_t axis = given < 0 ? given + operation.rank(0) : given;
+  if (axis < 0 || axis > operation.rank(0)) return operation.refusal("no such axis");
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+  };
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::reshape(
+      x, {product(dims.begin(), dims.begin() + axis), product(dims.begin() + axis, dims.end())}));
+}
+
+Result<Graph::Value> lower_squeeze(const Operation& operation) {
+  const auto axes = squeezed_axes(operation);
+  if (!axes) return operation.refusal("axes that the operand does not have");
+  RK_TRY(x, operation.operand(0));
+  if (axes->empty()) return x;
+  return operation.add(ops::squeeze(x, IntList(*axes)));
+}
+
+Result<Graph::Value> lower_unsqueeze(const Operation& operation) {
+  const auto axes = unsqueezed_axes(operation);
+  if (!axes) return operation.refusal("axes that the result cannot have");
+  RK_TRY(x, operation.operand(0));
+  return operation.add(ops::expand_dims(x, IntList(*axes)));
+}
+
+Result<Graph::Value> lower_transpose(const Operation& operation) {
+  const auto found = permutation_of(operation);
+  if (!found) return operation.refusal("'perm' is no order of the dims");
+  Integers permutation = *found;
+  const Value& value = operation.value(0);
+  if (!value.is_channels_last()) {
+    RK_TRY(x, operation.operand(0));
+    return operation.transpose(x, permutation);
+  }
+  // Both at once; a line's one row stays behind.
+  for (std::int64_t& dim : permutation) dim = place_with_channels_last(dim, value.is_line);
+  if (value.is_line) permutation.push_back(1);
+  RK_TRY(y, operation.transpose(*value.channels_last, permutation));
+  if (!value.is_line) return y;
+  return operation.add(ops::squeeze(y, {3}));
+}
+
+Result<Value> lower_slice(const Operation& operation) {
+  for (std::size_t position = 1; position < operation.input_count(); ++position)
+    if (operation.has(position)) RK_TRY_VOID(operation.integers(position));
+  const auto ranges = sliced_ranges(operation);
+  if (!ranges)
+    return operation.refusal("a negative step, no such axis, or a result without elements");
+  const Value& value = operation.value(0);
+  const auto slice = [&](const Graph::Value& x, const Ranges& of) {
+    return operation.add(ops::slice(x, {IntList(of.starts), IntList(of.ends), IntList(of.steps)}));
+  };
+  if (!value.is_channels_last()) {
+    RK_TRY(x, operation.operand(0));
+    RK_TRY(y, slice(x, *ranges));
+    return y;
+  }
+  Ranges turned{Integers(4, 0), Integers(4, 1), Integers(4, 1)};
+  for (std::int64_t dim = 0; dim < operation.rank(0); ++dim) {
+    const auto from = static_cast<std::size_t>(dim);
+    const auto to = static_cast<std::size_t>(place_with_channels_last(dim, value.is_line));
+    turned.starts[to] = ranges->starts[from];
+    turned.ends[to] = ranges->ends[from];
+    turned.steps[to] = ranges->steps[from];
+  }
+  RK_TRY(y, slice(*value.channels_last, turned));
+  return Value::with_channels_last(y, value.is_line);
+}
+
+/// Broadcasts, which `mul` does too.
+Result<Graph::Value> lower_expand(const Operation& operation) {
+  RK_TRY(dims, operation.integers(1));
+  RK_TRY(x, operation.operand(0));
+  if (x.desc().dtype != DType::f32) return operation.refusal("of integers");
+  constexpr float one = 1;
+  RK_TRY(ones, operation.add(ops::fill({{DType::f32, {}}, &one}, IntList(dims))));
+  return operation.add(ops::mul(x, ones));
+}
+
+namespace {
+
+/// Ours takes rows, parts along dim 0: another axis comes in front, and goes back.
+Result<Graph::Value> gathered(const Operation& operation, const Graph::Value& x, std::int64_t axis,
+                              const Graph::Value& indices) {
+  if (axis == 0) return operation.add(ops::gather(x, indices));
+  Integers front(x.desc().shape.rank());
+  std::iota(front.begin(), front.end(), 0);
+  std::rotate(front.begin(), front.begin() + axis, front.begin() + axis + 1);
+  RK_TRY(turned, operation.add(ops::transpose(x, IntList(front))));
+  RK_TRY(parts, operation.add(ops::gather(turned, indices)));
+  // The dims of the indices are in front, and take the place of the axis, behind `axis` dims.
+  Integers back(parts.desc().shape.rank());
+  std::iota(back.begin(), back.end(), 0);
+  const auto index_rank = static_cast<std::int64_t>(indices.desc().shape.rank());
+  std::rotate(back.begin(), back.begin() + index_rank, back.begin() + index_rank + axis);
+  return operation.add(ops::transpose(parts, IntList(back)));
+}
+
+}  // namespace
+
+Result<Graph::Value> taken(const Operation& operation, const Graph::Value& x, std::int64_t axis,
+                           const Integers& indices) {
+  RK_TRY(shape, Shape::make(std::array{static_cast<std::int64_t>(indices.size())}));
+  RK_TRY(known, operation.constant({{DType::i64, shape}, indices.data()}));
+  return gathered(operation, x, axis, known);
+}
+
+Result<Graph::Value> lower_gather(const Operation& operation) {
+  const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
+  if (!axis) return operation.refusal("no such axis");
+  RK_TRY(x, operation.operand(0));
+  if (!operation.value(1).is_known()) {
+    RK_TRY(indices, operation.operand(1));
+    return gathered(operation, x, *axis, indices);
+  }
+  RK_TRY(given, operation.integers(1));  // negative ones count from the end
+  const std::int64_t extent = operation.dims(0)[static_cast<std::size_t>(*axis)];
+  for (std::int64_t& index : given) {
+    const auto inside = axis_of(index, extent);
+    if (!inside) return operation.refusal("an index out of range");
+    index = *inside;
+  }
+  RK_TRY(shape, Shape::make(operation.dims(1)));
+  RK_TRY(indices, operation.constant({{DType::i64, shape}, given.data()}));
+  return gathered(operation, x, *axis, indices);
+}
+
+/// By repeating elements that are there: 'reflect' and 'edge'.
+Result<Value> lower_pad(const Operation& operation) {
+  const std::string mode = operation.node().text("mode", "constant");
+  RK_TRY(pads, operation.integers(1));
+  RK_TRY(given, alike(operation, 1));
+  const Integers dims = operation.dims(0);
+  if (operation.has(3) || pads.size() != 2 * dims.size())
+    return operation.refusal("axes, or other pads");
+  Graph::Value result = given.operands[0];
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const std::int64_t before = pads[axis];
+    const std::int64_t after = pads[dims.size() + axis];
+    if (before == 0 && after == 0) continue;
+    const std::int64_t extent = dims[axis];
+    const bool reflects = mode == "reflect" && before < extent && after < extent;
+    if ((!reflects && mode != "edge") || before < 0 || after < 0 || before > rows_max ||
+        after > rows_max)
+      return operation.refusal("mode '" + mode + "', or such pads");
+    Integers indices;
+    for (std::int64_t at = -before; at < extent + after; ++at) {
+      const std::int64_t mirrored = at < 0 ? -at : at < extent ? at : 2 * (extent - 1) - at;
+      indices.push_back(reflects ? mirrored : std::clamp<std::int64_t>(at, 0, extent - 1));
+    }
+    const auto dim = static_cast<std::int64_t>(axis);
+    RK_TRY(padded,
+           taken(operation, result,
+                 given.is_channels_last ? place_with_channels_last(dim, given.is_line) : dim,
+                 indices));
+    result = padded;
+  }
+  return given.as_they(result);
+}
+
+Result<Graph::Value> lower_concat(const Operation& operation) {
+  return operation.refusal("of operands that are not known");
+}
+
+}  // namespace ringkernel::onnx

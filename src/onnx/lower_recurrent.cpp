@@ -1,0 +1,97 @@
+// Networks with a state between their steps.
+#include <algorithm>
+#include <optional>
+
+#include "onnx/rules.hpp"
+#include "ringkernel/ops.hpp"
+
+namespace ringkernel::onnx {
+namespace {
+
+/// Gates in the order of ONNX.
+enum Gate : std::int64_t { in, out, forget, cell, gates };
+
+/// A known matrix [1, rows, columns] turned, or rows of a known list [1, n], as a constant.
+Result<Graph::Value> turned(const Operation& operation, std::size_t position) {
+  if (!operation.has(position) || !operation.value(position).is_known())
+    return operation.refusal("weights that are not known");
+  Tensor tensor = *operation.value(position).known;
+  if (tensor.type != ElementType::f32 || tensor.is_external || tensor.dims.size() != 3 ||
+      tensor.dims[0] != 1)
+    return operation.refusal("weights of another type or shape");
+  tensor.dims.erase(tensor.dims.begin());
+  return operation.constant(transposed(tensor, {1, 0}));
+}
+
+/// [1, batch, hidden] as [batch, hidden]; zeros where it is not given.
+Result<Graph::Value> state(const Operation& operation, std::size_t position, std::int64_t batch,
+                           std::int64_t hidden) {
+  if (!operation.has(position)) {
+    const std::vector<float> zeros(static_cast<std::size_t>(batch * hidden));
+    RK_TRY(shape, Shape::make(std::array{batch, hidden}));
+    return operation.constant({{DType::f32, shape}, zeros.data()});
+  }
+  RK_TRY(given, operation.operand(position));
+  return operation.add(ops::reshape(given, {batch, hidden}));
+}
+
+}  // namespace
+
+/// Steps of a long short-term memory, one after the other: c' = f c + i g, h' = o tanh(c').
+Result<Results> lower_lstm(const Operation& operation) {
+  const Node& node = operation.node();
+  if (node.text("direction", "forward") != "forward" || node.find("activations") != nullptr ||
+      node.find("clip") != nullptr || node.integer("input_forget", 0) != 0 ||
+      node.integer("layout", 0) != 0 || operation.has(4) || operation.has(7))
+    return operation.refusal("another direction, activation, clip or layout, lengths or peepholes");
+  if (!operation.has(0) || operation.rank(0) != 3) return operation.refusal("no sequence");
+  RK_TRY(x, operation.operand(0));
+  RK_TRY(weights, turned(operation, 1));
+  RK_TRY(recurrent, turned(operation, 2));
+  const Integers dims = operation.dims(0);
+  const std::int64_t steps = dims[0];
+  const std::int64_t batch = dims[1];
+  const std::int64_t hidden = recurrent.desc().shape[0];
+  if (steps != 1) return operation.refusal("of " + std::to_string(steps) + " steps; 1 is read");
+  std::optional<Graph::Value> bias;
+  if (operation.has(3)) {
+    RK_TRY(both, operation.operand(3));  // of the input and of the state, side by side
+    RK_TRY(rows, operation.add(ops::reshape(both, {2, gates * hidden})));
+    RK_TRY(summed, operation.add(ops::sum(rows, {0})));
+    bias = summed;
+  }
+  RK_TRY(h, state(operation, 5, batch, hidden));
+  RK_TRY(c, state(operation, 6, batch, hidden));
+  RK_TRY(input, operation.add(ops::reshape(x, {batch, dims[2]})));
+  RK_TRY(from_input, operation.add(ops::matmul(input, weights)));
+  RK_TRY(from_state, operation.add(ops::matmul(h, recurrent)));
+  RK_TRY(both, operation.add(ops::add(from_input, from_state)));
+  Graph::Value sums = both;
+  if (bias) {
+    RK_TRY(biased, operation.add(ops::add(sums, *bias)));
+    sums = biased;
+  }
+  const auto gate = [&](Gate which) {
+    return operation.add(
+        ops::slice(sums, {{0, which * hidden}, {batch, (which + 1) * hidden}, {1, 1}}));
+  };
+  RK_TRY(in_sum, gate(in));
+  RK_TRY(out_sum, gate(out));
+  RK_TRY(forget_sum, gate(forget));
+  RK_TRY(cell_sum, gate(cell));
+  RK_TRY(i, sigmoid(operation, in_sum));
+  RK_TRY(o, sigmoid(operation, out_sum));
+  RK_TRY(f, sigmoid(operation, forget_sum));
+  RK_TRY(g, hyperbolic_tangent(operation, cell_sum));
+  RK_TRY(kept, operation.add(ops::mul(f, c)));
+  RK_TRY(added, operation.add(ops::mul(i, g)));
+  RK_TRY(next_c, operation.add(ops::add(kept, added)));
+  RK_TRY(curve, hyperbolic_tangent(operation, next_c));
+  RK_TRY(next_h, operation.add(ops::mul(o, curve)));
+  RK_TRY(y, operation.add(ops::reshape(next_h, {1, 1, batch, hidden})));
+  RK_TRY(y_h, operation.add(ops::reshape(next_h, {1, batch, hidden})));
+  RK_TRY(y_c, operation.add(ops::reshape(next_c, {1, batch, hidden})));
+  return Results{y, y_h, y_c};
+}
+
+}  // namespace ringkernel::onnx

@@ -1,0 +1,231 @@
+// Networks of ONNX as a whole against the same networks node by node: whichever order of dims the
+// values between the nodes have, the numbers are the same.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "ringkernel/onnx.hpp"
+#include "support/backends.hpp"
+#include "unit/onnx/file_writer.hpp"
+
+namespace ringkernel::onnx {
+namespace {
+
+using test::file;
+using test::Message;
+
+/// A value: its name in the network, and what it is.
+struct Known {
+  std::string name;
+  std::vector<std::int64_t> dims;
+  std::vector<float> elements;
+};
+
+std::vector<float> any_floats(std::size_t count, std::mt19937& random) {
+  std::uniform_real_distribution<float> range(-1, 1);
+  std::vector<float> values(count);
+  for (float& value : values) value = range(random);
+  return values;
+}
+
+Message attribute(std::string_view name, const std::vector<std::int64_t>& values) {
+  Message message = Message().text(1, name);
+  for (const std::int64_t value : values) message.number(8, static_cast<std::uint64_t>(value));
+  return message.number(20, 7);
+}
+
+Message tensor(const Known& known) {
+  Message message;
+  for (const std::int64_t dim : known.dims) message.number(1, static_cast<std::uint64_t>(dim));
+  return message.number(2, 1)
+      .text(8, known.name)
+      .bytes(9, std::as_bytes(std::span(known.elements)));
+}
+
+Message info(const Known& known) {
+  Message shape;
+  for (const std::int64_t dim : known.dims)
+    shape.message(1, Message().number(1, static_cast<std::uint64_t>(dim)));
+  return Message()
+      .text(1, known.name)
+      .message(2, Message().message(1, Message().number(1, 1).message(2, shape)));
+}
+
+/// A node with the tensors that belong to it.
+struct Part {
+  std::string op;
+  std::vector<std::string> inputs;
+  std::vector<Message> attributes;
+  std::vector<Message> tensors;
+};
+
+/// Writes parts into one file and runs it.
+class Network {
+ public:
+  void add(const Part& part, const std::string& output) {
+    Message node;
+    for (const std::string& input : part.inputs) node.text(1, input);
+    node.text(2, output).text(3, output).text(4, part.op);
+    for (const Message& attribute : part.attributes) node.message(5, attribute);
+    graph_.message(1, node);
+    for (const Message& tensor : part.tensors) graph_.message(5, tensor);
+  }
+  void input(const Known& known) {
+    graph_.message(11, info(known));
+    inputs_.push_back({{DType::f32, Shape::make(known.dims).value()}, known.elements.data()});
+  }
+  void output(const std::string& name) { graph_.message(12, Message().text(1, name)); }
+
+  Result<FunctionResult> run(RingKernelRuntime& runtime) const {
+    RK_TRY(graph, read(file(graph_), {.name = "network"}));
+    RK_TRY(function, runtime.compile(graph));
+    return function.execute(inputs_);
+  }
+
+ private:
+  Message graph_;
+  std::vector<TensorView> inputs_;
+};
+
+class OnnxLayoutOn : public ringkernel::test::OnEachBackend {};
+INSTANTIATE_TEST_SUITE_P(Backends, OnnxLayoutOn,
+                         ::testing::ValuesIn(ringkernel::test::backend_names),
+                         ringkernel::test::backend_label);
+
+class Maker {
+ public:
+  Maker(RingKernelRuntime& runtime, unsigned seed) : runtime_(runtime), random_(seed) {
+    const bool is_line = seed % 2 == 0;
+    Known x{"x",
+            is_line ? std::vector<std::int64_t>{1, 3, 20} : std::vector<std::int64_t>{2, 3, 6, 5},
+            {}};
+    x.elements = any_floats(is_line ? 60 : 180, random_);
+    whole_.input(x);
+    values_.push_back(std::move(x));
+  }
+
+  void grow() {
+    const Known& x = values_[values_.size() - 1 - below(std::min<std::size_t>(values_.size(), 3))];
+    const std::string name = "v" + std::to_string(values_.size());
+    Part part = any_part(x, name);
+    Network alone;
+    for (const Known& value : values_)
+      if (std::ranges::find(part.inputs, value.name) != part.inputs.end()) alone.input(value);
+    alone.add(part, name);
+    alone.output(name);
+    const auto result = alone.run(runtime_);
+    ASSERT_TRUE(result) << part.op << ": " << result.error().text();
+    const auto dims = result->output(0).desc.shape.dims();
+    const auto elements = result->elements<float>(0);
+    whole_.add(part, name);
+    ops_ += (ops_.empty() ? "" : " ") + part.op;
+    values_.push_back({name, {dims.begin(), dims.end()}, {elements.begin(), elements.end()}});
+  }
+
+  void compare() {
+    whole_.output(values_.back().name);
+    whole_.output(values_[values_.size() / 2].name);
+    const auto result = whole_.run(runtime_);
+    ASSERT_TRUE(result) << ops_ << ": " << result.error().text();
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Known& want = i == 0 ? values_.back() : values_[values_.size() / 2];
+      const auto dims = result->output(i).desc.shape.dims();
+      ASSERT_TRUE(std::ranges::equal(dims, want.dims)) << ops_;
+      const auto got = result->elements<float>(i);
+      for (std::size_t at = 0; at < got.size(); ++at)
+        ASSERT_NEAR(got[at], want.elements[at], 1e-5 * (1 + std::abs(want.elements[at])))
+            << ops_ << "; output " << i << ", element " << at;
+    }
+  }
+
+ private:
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  /// A tensor of the file, with the name of the node and one of its own.
+  Message weights(const std::string& name, const std::vector<std::int64_t>& dims) {
+    const auto count =
+        std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+    return tensor({name, dims, any_floats(static_cast<std::size_t>(count), random_)});
+  }
+
+  Part convolution(const Known& x, const std::string& name) {
+    const auto outputs = static_cast<std::int64_t>(1 + below(4));
+    std::vector<std::int64_t> dims{outputs, x.dims[1]};
+    for (std::size_t dim = 2; dim < x.dims.size(); ++dim)
+      dims.push_back(x.dims[dim] < 2 ? 1 : static_cast<std::int64_t>(1 + below(2)));
+    return {"Conv",
+            {x.name, name + ".w", name + ".b"},
+            {},
+            {weights(name + ".w", dims), weights(name + ".b", {outputs})}};
+  }
+
+  Part any_part(const Known& x, const std::string& name) {
+    const std::size_t rank = x.dims.size();
+    const auto ones = static_cast<std::int64_t>(rank) - 2;
+    switch (below(10)) {
+      case 0: return {"Relu", {x.name}, {}, {}};
+      case 1: return {"Sigmoid", {x.name}, {}, {}};
+      case 2: {  // one number for each channel
+        std::vector<std::int64_t> dims{x.dims[1]};
+        dims.insert(dims.end(), static_cast<std::size_t>(ones), 1);
+        return {"Mul", {x.name, name + ".w"}, {}, {weights(name + ".w", dims)}};
+      }
+      case 3: {
+        for (const Known& other : values_)
+          if (other.dims == x.dims && other.name != x.name)
+            return {"Add", {other.name, x.name}, {}, {}};
+        return {"Add", {x.name, x.name}, {}, {}};
+      }
+      case 4: {
+        const std::size_t axis = below(rank);
+        if (x.dims[axis] == 1) return {"Neg", {x.name}, {}, {}};
+        return {"Slice",
+                {x.name, name + ".s", name + ".e", name + ".a"},
+                {},
+                {test::integers(name + ".s", {1}), test::integers(name + ".e", {9}),
+                 test::integers(name + ".a", {static_cast<std::int64_t>(axis)})}};
+      }
+      case 5: {
+        const std::size_t axis = below(rank);
+        std::vector<std::int64_t> pads(2 * rank, 0);
+        pads[axis] = 1;
+        return {"Pad",
+                {x.name, name + ".p"},
+                {Message().text(1, "mode").text(4, "edge").number(20, 3)},
+                {test::integers(name + ".p", pads)}};
+      }
+      case 6: {
+        std::vector<std::int64_t> permutation(rank);
+        std::iota(permutation.begin(), permutation.end(), 0);
+        std::shuffle(permutation.begin(), permutation.end(), random_);
+        return {"Transpose", {x.name}, {attribute("perm", permutation)}, {}};
+      }
+      case 7:
+        return {"ReduceMean",
+                {x.name},
+                {attribute("axes", {2}), test::integer_attribute("keepdims", 1)},
+                {}};
+      default: return convolution(x, name);
+    }
+  }
+
+  RingKernelRuntime& runtime_;
+  std::mt19937 random_;
+  Network whole_;
+  std::vector<Known> values_;
+  std::string ops_;
+};
+
+TEST_P(OnnxLayoutOn, GivesWhatItsNodesGiveOneByOne) {
+  auto runtime = open();
+  for (unsigned seed = 0; seed < 40 && !HasFatalFailure(); ++seed) {
+    Maker maker(runtime, seed);
+    for (int node = 0; node < 12 && !HasFatalFailure(); ++node) maker.grow();
+    if (!HasFatalFailure()) maker.compare();
+  }
+}
+
+}  // namespace
+}  // namespace ringkernel::onnx
