@@ -177,18 +177,31 @@ class Planner {
            !is_output_[root];
   }
 
-  /// The operand that the chain, or an elementwise op, may write over, or `never`. Another operand
-  /// may be the same by another shape: if it can be broadcast, then element by element.
+  /// The operand that the chain, or an elementwise op, may write over, or `never`.
   [[nodiscard]] std::uint32_t reusable(std::span<const std::uint32_t> chain) const {
     const std::uint32_t end = chain.back();
     for (const std::uint32_t node : chain) {
       const Graph::Step& step = step_at(node);
       if (!ops::is_elementwise(step.op)) return never;
-      for (std::size_t i = 0; i < step.input_count; ++i)
-        if (dies_at(roots_[step.inputs[i]], end) && nodes_[step.inputs[i]].desc == nodes_[end].desc)
-          return roots_[step.inputs[i]];
+      for (std::size_t i = 0; i < step.input_count; ++i) {
+        const std::uint32_t root = roots_[step.inputs[i]];
+        if (dies_at(root, end) && is_read_as(nodes_[end].desc, root, chain)) return root;
+      }
     }
     return never;
+  }
+
+  /// Whether the chain reads the value by this shape alone: for the device an operand of another
+  /// one overlaps the result.
+  [[nodiscard]] bool is_read_as(const TensorDesc& desc, std::uint32_t root,
+                                std::span<const std::uint32_t> chain) const {
+    return std::ranges::all_of(chain, [&](std::uint32_t node) {
+      const Graph::Step& step = step_at(node);
+      return std::ranges::all_of(std::span(step.inputs).first(step.input_count),
+                                 [&](std::uint32_t operand) {
+                                   return roots_[operand] != root || nodes_[operand].desc == desc;
+                                 });
+    });
   }
 
   /// The steps of a chain; most have one.

@@ -225,6 +225,21 @@ TEST_P(Graphs, RunNothingForAnotherShape) {
   }
 }
 
+/// A chain may write over an operand, but not where it reads that by another shape as well.
+TEST_P(Graphs, ReadAValueByTwoShapesAtOnce) {
+  auto runtime = open();
+  Graph graph("two shapes");
+  const auto x = graph.input({DType::f32, {16, 1}});
+  const auto turned = graph.add(ops::transpose(x, {1, 0}));  // the last readers are in the chain
+  const auto row = graph.add(ops::reshape(turned, {16}));
+  const auto sums = graph.add(ops::add(graph.add(ops::neg(turned)), row));
+  graph.output(graph.add(ops::transpose(sums, {1, 0})));
+  const std::vector<float> numbers(16, 3.0f);
+  const auto result = runtime.compile(graph).value().execute(numbers);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(result->elements<float>(0)[15], 0.0f);
+}
+
 TEST_P(Graphs, TakeEveryKindOfOpAndType) {
   auto runtime = open();
   const std::vector<float> image{1, 2, 3, 4, 5, 6, 7, 8, 9};
