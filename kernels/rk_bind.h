@@ -64,18 +64,27 @@ RK_INLINE rk_u32 rk_region_holds(rk_u64 region_bytes, rk_u64 offset, rk_u64 byte
   return offset <= region_bytes && bytes <= region_bytes - offset;
 }
 
+/// Where operands of that place begin, and how many bytes there are. 0: no place in the arena.
+RK_INLINE rk_u32 rk_find_in_arena(const rk_message* message, rk_u32 place, rk_bytes* region,
+                                  rk_u64* bytes) {
+  if (place != RK_PLACE_ARENA && place != RK_PLACE_OWN) return 0;
+  const rk_u64 begin = place == RK_PLACE_OWN ? message->own : 0;
+  *region = message->arena + begin;
+  *bytes = message->arena_bytes - begin;
+  return 1;
+}
+
 RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 input, rk_u32 types) {
   RK_GLOBAL const rk_operand* operand = &args->command->inputs[input];
   const rk_u64 bytes = rk_operand_bytes(operand);
-  rk_const_bytes region = message->payload;
+  rk_bytes resident = 0;
   rk_u64 region_bytes = message->payload_bytes;
-  if (operand->place == RK_PLACE_ARENA) {
-    region = message->arena;
-    region_bytes = message->arena_bytes;
-  }
   message->fault_detail = input;
-  if (operand->place != RK_PLACE_MESSAGE && operand->place != RK_PLACE_ARENA)
+  if (operand->place != RK_PLACE_MESSAGE &&
+      !rk_find_in_arena(message, operand->place, &resident, &region_bytes))
     return RK_FAULT_bad_operand;
+  const rk_const_bytes region =
+      operand->place == RK_PLACE_MESSAGE ? message->payload : (rk_const_bytes)resident;
   if (!rk_operand_is_sound(operand)) return RK_FAULT_bad_operand;
   if (!rk_dtype_fits(types, input, operand->dtype, args->command->inputs[0].dtype))
     return RK_FAULT_bad_operand;
@@ -98,11 +107,13 @@ RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args) {
     args->output = (RK_GLOBAL rk_f32*)(message->reply + operand->offset);
     return RK_FAULT_NONE;
   }
-  if (operand->place != RK_PLACE_ARENA) return RK_FAULT_bad_operand;
-  const rk_u64 arena_bytes = operand->rank == 0 ? RK_SCALAR_ELEMENTS * bytes : bytes;
-  if (!rk_region_holds(message->arena_bytes, operand->offset, arena_bytes))
+  rk_bytes region = 0;
+  rk_u64 region_bytes = 0;
+  if (!rk_find_in_arena(message, operand->place, &region, &region_bytes))
     return RK_FAULT_bad_operand;
-  args->output = (RK_GLOBAL rk_f32*)(message->arena + operand->offset);
+  const rk_u64 resident_bytes = operand->rank == 0 ? RK_SCALAR_ELEMENTS * bytes : bytes;
+  if (!rk_region_holds(region_bytes, operand->offset, resident_bytes)) return RK_FAULT_bad_operand;
+  args->output = (RK_GLOBAL rk_f32*)(region + operand->offset);
   return RK_FAULT_NONE;
 }
 

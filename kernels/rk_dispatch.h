@@ -22,7 +22,7 @@ RK_INLINE rk_u32 rk_op_noop(const rk_op_args* args) {
 /// alignment of operands, nor reach over them, because it would overlap the result.
 RK_INLINE void rk_pad_scalar(const rk_op_args* args) {
   RK_GLOBAL const rk_operand* operand = &args->command->output;
-  if (operand->place != RK_PLACE_ARENA || operand->rank != 0 || args->lane != 0) return;
+  if (operand->place == RK_PLACE_MESSAGE || operand->rank != 0 || args->lane != 0) return;
   const rk_u32 words = rk_element_words(operand);
   for (rk_u32 word = words; word < RK_SCALAR_ELEMENTS * words; ++word) args->output[word] = 0.0f;
 }
@@ -58,8 +58,8 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
 
 /// Runs the commands of a graph, until one of them fails. Each is checked like a message's own,
 /// with the graph's input as payload and its output as reply; what they give each other lies in the
-/// arena, or goes down a chain. One lane only: several would have to wait for each other between
-/// the commands. Its turn may be over between two commands, or inside one.
+/// ring kernel's own region, or goes down a chain. One lane only: several would have to wait for
+/// each other between the commands. Its turn may be over between two commands, or inside one.
 RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
   RK_GLOBAL const rk_command* graph = args->command;
   const rk_attrs_graph run = graph->attrs.graph;
@@ -68,7 +68,8 @@ RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
       graph->flags != 0 || graph->reserved != 0 || graph->output.place != RK_PLACE_MESSAGE ||
       graph->inputs[0].place != RK_PLACE_MESSAGE || run.reserved != 0 ||
       run.count > RK_GRAPH_COMMANDS_MAX || run.commands % RK_OPERAND_ALIGN != 0 ||
-      !rk_region_holds(message->arena_bytes, run.commands, run.count * sizeof(rk_command)))
+      !rk_region_holds(message->arena_bytes, run.commands, run.count * sizeof(rk_command)) ||
+      run.own % RK_OPERAND_ALIGN != 0 || run.own > message->arena_bytes)
     return RK_FAULT_bad_command;
   rk_u32 fault = rk_bind_input(message, args, 0, RK_TYPES_f32);
   if (fault == RK_FAULT_NONE) fault = rk_bind_output(message, args);
@@ -78,6 +79,7 @@ RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
   inner.payload_bytes = (rk_u32)rk_operand_bytes(&graph->inputs[0]);
   inner.reply = (rk_bytes)args->output;
   inner.reply_bytes = (rk_u32)rk_operand_bytes(&graph->output);
+  inner.own = run.own;
   RK_GLOBAL const rk_command* command =
       (RK_GLOBAL const rk_command*)(message->arena + run.commands);
   RK_LOCAL rk_turn* turn = args->turn;

@@ -46,6 +46,7 @@ typedef struct rk_message {
   rk_u32 malformed;   /* out: not 0 where something of the payload could not be read */
   rk_bytes arena;     /* 64-byte aligned */
   rk_u64 arena_bytes;
+  rk_u64 own;         /* where RK_PLACE_OWN begins in the arena */
   rk_bytes workspace; /* RK_WORKSPACE_BYTES for each lane, 64-byte aligned */
 #if !defined(RK_STATELESS)
   rk_bytes state;     /* of the ring kernel, 64-byte aligned */

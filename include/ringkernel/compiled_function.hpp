@@ -6,7 +6,7 @@
 ///
 /// Its commands, constants and workspace lie in the arena; it has a ring kernel of its own, named
 /// "function:<name>#<number>", on which its executions queue up. Results have the same bytes as the
-/// ops one by one. docs/GRAPHS.md
+/// ops one by one. `instance` makes more of them, each with states of its own. docs/GRAPHS.md
 ///
 /// Threading: distinct and shared objects safe; only assignment needs an object of its own.
 /// Ownership: copies share the function. The last one that goes ends its ring kernel, which waits
@@ -45,8 +45,9 @@ struct FunctionSignature {
   std::vector<TensorDesc> outputs;
   std::vector<std::uint64_t> output_offsets;  ///< bytes from the beginning of the reply's data
   std::size_t commands = 0;                   ///< that one execution runs
-  std::uint64_t arena_bytes = 0;              ///< commands, constants and workspace
-  std::uint64_t workspace_bytes = 0;          ///< of these, what intermediate values share
+  std::uint64_t arena_bytes = 0;              ///< commands and constants, and states and workspace
+  std::uint64_t state_bytes = 0;              ///< of these, what each instance keeps
+  std::uint64_t workspace_bytes = 0;          ///< and what its intermediate values share
 };
 
 /// The outputs of one execution. Views are valid while the object lives.
@@ -142,6 +143,11 @@ class CompiledFunction {
   auto async_execute(const Inputs& inputs, Token&& token) const {
     return async_execute(inputs, ExecuteOptions{}, std::forward<Token>(token));
   }
+
+  /// Another ring kernel that runs the same commands with the same constants, and has states of its
+  /// own, zeros at first. Nothing of the graph is copied. Errors: those of
+  /// RingKernelRuntime::launch and activate; E6004.
+  [[nodiscard]] Result<CompiledFunction> instance(const FunctionOptions& options = {}) const;
 
   /// For executions again and again, with the outputs in place; holds the function. It looks for no
   /// NaN. Errors: kernel_not_found (an empty handle), invalid_state (made before a fork).

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,12 @@ class Graph {
 
   /// What each execution brings, in the order of these calls. E2005, E3002, E3006, E6004.
   Value input(const TensorDesc& desc);
+  /// What the function keeps from one execution to the next, each instance its own: zeros at first,
+  /// then what `update` says. No input, and no output. Errors as of `input`.
+  Value state(const TensorDesc& desc);
+  /// The state's elements for the next execution. An execution that fails changes no state.
+  /// invalid_argument: no state, one that has its update already, another type or shape.
+  void update(const Value& state, const Value& next);
   /// Elements that stay on the device. invalid_argument (no elements, or another count).
   Value constant(const TensorView& elements);
   /// What the op gives. Errors: as for a call of this request; invalid_argument for a value of
@@ -81,6 +88,9 @@ class Graph {
   // --- for the compiler -----------------------------------------------------------------------
 
   struct Input {};
+  struct State {
+    std::optional<std::uint32_t> next;  // the node whose elements it gets
+  };
   struct Constant {
     std::vector<std::byte> bytes;
   };
@@ -92,7 +102,7 @@ class Graph {
   };
   struct Node {
     TensorDesc desc;
-    std::variant<Input, Constant, Step> what;
+    std::variant<Input, State, Constant, Step> what;
   };
   [[nodiscard]] std::span<const Node> nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::span<const std::uint32_t> outputs() const noexcept { return outputs_; }

@@ -28,8 +28,11 @@ struct Options {
   std::string name{};
   /// Extents of inputs by their names. Needed where the file leaves extents open.
   std::map<std::string, std::vector<std::int64_t>, std::less<>> inputs{};
-  /// Which outputs, in this order; empty: all, in the file's order. What they do not depend on is
-  /// left out, and need not be known.
+  /// Inputs that the function keeps, and the outputs that they become for the next execution: the
+  /// state of a recurrent network. They are neither inputs nor outputs then; zeros at first.
+  std::map<std::string, std::string, std::less<>> state{};
+  /// Which outputs, in this order; empty: all that are no state, in the file's order. What they do
+  /// not depend on is left out, and need not be known.
   std::vector<std::string> outputs{};
 };
 

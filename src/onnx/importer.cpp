@@ -20,10 +20,6 @@ std::string place_of(const Node& node) {
   return "node '" + node.name + "' (" + op + ")";
 }
 
-bool has_name(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 }  // namespace
 
 Integers Value::dims() const {
@@ -156,34 +152,68 @@ Result<Graph> Importer::import() {
   RK_TRY_VOID(check_rules());
   RK_TRY_VOID(take_inputs());
   for (const Node* const node : needed_) RK_TRY_VOID(lower(*node));
-  static const Node result;
+  for (const auto& [input, output] : options_.state) {
+    RK_TRY(next, result(output));
+    graph_.update(*values_.find(input)->second.made, next);
+  }
   for (const std::string& name : outputs_) {
-    const auto found = values_.find(name);
-    if (found == values_.end())
-      return Error(Errc::malformed_message, "nothing makes output '" + name + "'");
-    RK_TRY(value, Operation(graph_, result, {&found->second}, 0).operand(0));
+    RK_TRY(value, result(name));
     graph_.output(value);
   }
   RK_TRY_VOID(graph_.status());
   return std::move(graph_);
 }
 
-Result<void> Importer::find_outputs() {
-  std::vector<std::string> all;
-  for (const ValueInfo& output : model_.graph.outputs) all.push_back(output.name);
-  outputs_ = options_.outputs.empty() ? all : options_.outputs;
-  for (const std::string& name : outputs_) {
-    if (has_name(all, name)) continue;
-    std::string names;
-    for (const std::string& one : all) names += (names.empty() ? "'" : ", '") + one + "'";
-    return Error(Errc::invalid_argument, "the model has no output '" + name + "'; it has " + names);
+Result<Graph::Value> Importer::result(const std::string& name) {
+  static const Node none;
+  const auto found = values_.find(name);
+  if (found == values_.end())
+    return Error(Errc::malformed_message, "nothing makes output '" + name + "'");
+  return Operation(graph_, none, {&found->second}, 0).operand(0);
+}
+
+Result<void> Importer::check_output(std::string_view name) const {
+  std::string names;
+  for (const ValueInfo& output : model_.graph.outputs) {
+    if (output.name == name) return {};
+    names += (names.empty() ? "'" : ", '") + output.name + "'";
   }
+  return Error(Errc::invalid_argument,
+               "the model has no output '" + std::string(name) + "'; it has " + names);
+}
+
+Result<void> Importer::check_input(std::string_view name) const {
+  std::string names;
+  for (const ValueInfo& input : model_.graph.inputs) {
+    if (input.name == name) return {};
+    names += (names.empty() ? "'" : ", '") + input.name + "'";
+  }
+  return Error(Errc::invalid_argument,
+               "the model has no input '" + std::string(name) + "'; it has " + names);
+}
+
+Result<void> Importer::find_outputs() {
+  std::set<std::string_view> states;
+  for (const auto& [input, output] : options_.state) {
+    RK_TRY_VOID(check_input(input));
+    RK_TRY_VOID(check_output(output));
+    states.insert(output);
+  }
+  for (const std::string& name : options_.outputs) RK_TRY_VOID(check_output(name));
+  outputs_ = options_.outputs;
+  if (outputs_.empty())
+    for (const ValueInfo& output : model_.graph.outputs)
+      if (!states.contains(output.name)) outputs_.push_back(output.name);
   if (outputs_.empty()) return Error(Errc::malformed_message, "the model has no outputs");
   return {};
 }
 
 void Importer::find_needed() {
   wanted_.insert(outputs_.begin(), outputs_.end());
+  for (const auto& [input, output] : options_.state) {
+    wanted_.insert(input);
+    wanted_.insert(output);
+  }
   for (auto node = model_.graph.nodes.rbegin(); node != model_.graph.nodes.rend(); ++node) {
     const bool is_needed = std::ranges::any_of(
         node->outputs, [&](const std::string& name) { return wanted_.contains(name); });
@@ -244,13 +274,10 @@ Result<Integers> Importer::extents_of(const ValueInfo& info) const {
 
 Result<void> Importer::take_inputs() {
   for (const Tensor& tensor : model_.graph.initializers) values_[tensor.name].known = tensor;
-  for (const auto& [name, extents] : options_.inputs) {
-    const bool is_there = std::ranges::any_of(
-        model_.graph.inputs, [&](const ValueInfo& info) { return info.name == name; });
-    if (!is_there) return Error(Errc::invalid_argument, "the model has no input '" + name + "'");
-  }
+  for (const auto& [name, extents] : options_.inputs) RK_TRY_VOID(check_input(name));
   for (const ValueInfo& info : model_.graph.inputs) {
-    if (values_.contains(info.name)) continue;  // a default: it stays
+    const bool is_state = options_.state.contains(info.name);
+    if (values_.contains(info.name) && !is_state) continue;  // a default: it stays
     if (!wanted_.contains(info.name)) continue;
     if (!info.is_tensor) return Error(Errc::unsupported, "input '" + info.name + "' is no tensor");
     RK_TRY(extents, extents_of(info));
@@ -258,7 +285,8 @@ Result<void> Importer::take_inputs() {
     const DType dtype = dtype_of(info.type);
     if (dtype == DType::none)
       return Error(Errc::invalid_dtype, "input '" + info.name + "' is of " + name_of(info.type));
-    values_[info.name].made = graph_.input({dtype, shape});
+    const TensorDesc desc{dtype, shape};
+    values_[info.name] = is_state ? graph_.state(desc) : graph_.input(desc);
     RK_TRY_VOID(graph_.status());
   }
   return {};

@@ -126,6 +126,9 @@ class Importer {
   /// E6003: those without a rule, all of them.
   [[nodiscard]] Result<void> check_rules() const;
   [[nodiscard]] Result<void> lower(const Node& node);
+  [[nodiscard]] Result<Graph::Value> result(const std::string& name);
+  [[nodiscard]] Result<void> check_output(std::string_view name) const;
+  [[nodiscard]] Result<void> check_input(std::string_view name) const;
 
   const Model& model_;
   const Options& options_;

@@ -22,24 +22,14 @@ TensorDesc words(std::uint64_t bytes) {
   return {DType::f32, {static_cast<std::uint32_t>(bytes / sizeof(float))}};
 }
 
-FunctionSignature sign(const Graph& graph, const GraphPlan& plan) {
-  FunctionSignature signature;
-  signature.name = graph.name();
-  signature.inputs = graph.inputs();
-  for (const std::uint32_t output : graph.outputs())
-    signature.outputs.push_back(graph.nodes()[output].desc);
-  signature.output_offsets = plan.output_offsets;
-  signature.commands = plan.commands.size();
-  signature.arena_bytes = plan.region_bytes;
-  signature.workspace_bytes = plan.workspace_bytes;
-  return signature;
-}
-
-/// A ring that takes two of these records.
-Result<std::uint32_t> ring_for(std::uint64_t payload_bytes) {
+/// A ring that takes as many of these records as may be under way, two at least, and few where that
+/// is much.
+Result<std::uint32_t> ring_for(std::uint64_t payload_bytes, std::uint32_t in_flight) {
   constexpr std::uint64_t usual = 64ull * 1024;
   constexpr std::uint64_t overhead_max = 2048;
-  const std::uint64_t bytes = std::bit_ceil(std::max(usual, 2 * (payload_bytes + overhead_max)));
+  const std::uint64_t record = payload_bytes + overhead_max;
+  const std::uint64_t bytes =
+      std::bit_ceil(std::max(2 * record, std::min(usual, in_flight * record)));
   if (bytes > ring_bytes_max)
     return Error(Errc::message_too_large, std::to_string(payload_bytes) +
                                               " bytes of inputs or outputs; a ring has at most " +
@@ -54,53 +44,9 @@ std::string kernel_id(const std::string& name) {
   return id.substr(0, kernel_id_length_max - tail.size()) + tail;
 }
 
-/// Commands and constants; the workspace is written before it is read.
-void write_region(const Graph& graph, GraphPlan& plan, std::byte* region, std::uint64_t start) {
-  const auto move = [start](rk_operand& operand) {
-    if (operand.place == RK_PLACE_ARENA) operand.offset += start;
-  };
-  for (rk_command& command : plan.commands) {
-    move(command.output);
-    for (std::size_t i = 0; i < command.input_count; ++i) move(command.inputs[i]);
-  }
-  std::memcpy(region, plan.commands.data(), plan.commands.size() * sizeof(rk_command));
-  for (std::size_t node = 0; node < graph.nodes().size(); ++node)
-    if (plan.constant_offsets[node] != 0) {
-      const auto& bytes = std::get<Graph::Constant>(graph.nodes()[node].what).bytes;
-      std::memcpy(region + plan.constant_offsets[node], bytes.data(), bytes.size());
-    }
-}
-
-/// not_a_number with the place of the first one: `what` and the number of the view.
-Result<void> check_numbers(const std::string& function, const char* what, std::size_t number,
-                           const TensorView& view) {
-  const std::span<const float> elements = view.elements<float>();
-  bool found = false;  // without a way out: the loop becomes vectors
-  for (const float element : elements) found |= element != element;
-  if (!found) return {};
-  const auto first = std::ranges::find_if(elements, [](float x) { return x != x; });
-  return Error(Errc::not_a_number, "compiled function '" + function + "': " + what + " " +
-                                       std::to_string(number) + ", " + view.desc.text() +
-                                       ", at element " + std::to_string(first - elements.begin()));
-}
-
-Result<void> check_numbers(const FunctionResult& result, const FunctionSignature& signature) {
+Result<void> check_outputs(const FunctionResult& result, const FunctionSignature& signature) {
   for (std::size_t i = 0; i < result.size(); ++i)
     RK_TRY_VOID(check_numbers(signature.name, "output", i, result.output(i)));
-  return {};
-}
-
-/// Of the constants that the function needs; they are counted in the order in which they were made.
-Result<void> check_constants(const Graph& graph, const GraphPlan& plan) {
-  std::size_t number = 0;
-  for (std::size_t node = 0; node < graph.nodes().size(); ++node) {
-    const auto* const constant = std::get_if<Graph::Constant>(&graph.nodes()[node].what);
-    if (constant == nullptr) continue;
-    if (plan.constant_offsets[node] != 0)
-      RK_TRY_VOID(check_numbers(graph.name(), "constant", number,
-                                TensorView(graph.nodes()[node].desc, constant->bytes.data())));
-    ++number;
-  }
   return {};
 }
 
@@ -108,46 +54,62 @@ Result<void> check_constants(const Graph& graph, const GraphPlan& plan) {
 
 Result<std::shared_ptr<FunctionState>> FunctionState::compile(
     const std::shared_ptr<RuntimeState>& runtime, const Graph& graph,
-    const FunctionOptions& function_options) {
+    const FunctionOptions& options) {
   RK_TRY(plan, plan_graph(graph));
+  const auto code = std::make_shared<FunctionCode>(runtime, graph, plan);
+  RK_TRY(function, launch(code, options));
+  RK_TRY_VOID(code->write(*function->kernel_, graph, plan));
+  RK_TRY_VOID(function->open());
+  return function;
+}
+
+Result<std::shared_ptr<FunctionState>> FunctionState::instantiate(
+    std::shared_ptr<const FunctionCode> code, const FunctionOptions& options) {
+  RK_TRY(function, launch(std::move(code), options));
+  RK_TRY_VOID(function->open());
+  return function;
+}
+
+Result<std::shared_ptr<FunctionState>> FunctionState::launch(
+    std::shared_ptr<const FunctionCode> code, const FunctionOptions& function_options) {
   KernelOptions options{.program = "core",
                         .in_flight_max = function_options.in_flight_max,
                         .queue_max = function_options.queue_max,
                         .backpressure = function_options.backpressure};
-  RK_TRY(input_bytes, ring_for(plan.input_bytes));
-  RK_TRY(output_bytes, ring_for(plan.output_bytes));
+  RK_TRY(input_bytes, ring_for(code->input_bytes(), options.in_flight_max));
+  RK_TRY(output_bytes, ring_for(code->output_bytes(), options.in_flight_max));
   options.input_bytes = input_bytes;
   options.output_bytes = output_bytes;
-  RK_TRY(kernel, runtime->launch(kernel_id(graph.name()), options));
+  RK_TRY(kernel, code->runtime()->launch(kernel_id(code->signature()->name), options));
   ScopeGuard ending([&]() noexcept { (void)kernel->terminate({}, kernel->terminated_reason()); });
-  auto function = std::make_shared<FunctionState>(kernel, graph, plan);
+  auto function = std::make_shared<FunctionState>(kernel, std::move(code));
   ending.dismiss();  // from here on the function does
-  RK_TRY_VOID(function->open(graph, plan));
   return function;
 }
 
-FunctionState::FunctionState(std::shared_ptr<KernelState> kernel, const Graph& graph,
-                             const GraphPlan& plan)
+FunctionState::FunctionState(std::shared_ptr<KernelState> kernel,
+                             std::shared_ptr<const FunctionCode> code)
     : kernel_(std::move(kernel)),
-      signature_(std::make_shared<const FunctionSignature>(sign(graph, plan))),
-      input_offsets_(plan.input_offsets),
-      constants_(check_constants(graph, plan)) {}
+      code_(std::move(code)),
+      signature_(code_->signature()),
+      input_offsets_(code_->input_offsets()) {}
 
 FunctionState::~FunctionState() {
   if (!kernel_->is_foreign()) (void)kernel_->terminate({}, kernel_->terminated_reason());
 }
 
-Result<void> FunctionState::open(const Graph& graph, GraphPlan& plan) {
-  Inference run{words(plan.output_bytes), {}};
-  run.attrs.graph.count = static_cast<rk_u32>(plan.commands.size());
-  RK_TRY_VOID(kernel_->add_region(plan.region_bytes, [&](std::byte* region, std::uint64_t offset) {
-    write_region(graph, plan, region, offset);
-    run.attrs.graph.commands = offset;
-  }));
+Result<void> FunctionState::open() {
+  const std::shared_ptr<const Arena::Region> shared = code_->region();
+  if (shared == nullptr) return Error(Errc::kernel_terminated, "nobody runs the function any more");
+  RK_TRY(own, kernel_->add_region(code_->own_bytes(), shared));
+  Inference run{words(code_->output_bytes()), {}};
+  run.attrs.graph.count = static_cast<rk_u32>(signature_->commands);
+  run.attrs.graph.commands = shared->offset();
+  run.attrs.graph.own = own;
   Request kind;
   kind.op = static_cast<Op>(RK_OP_GRAPH);
   kind.input_count = 1;
-  kind.inputs[0] = TensorView(words(plan.input_bytes), nullptr);
+  kind.inputs[0] = TensorView(words(code_->input_bytes()), nullptr);
   RK_TRY(skeleton, codec::make_skeleton(kind, run));
   skeleton_ = std::move(skeleton);
   for (std::uint64_t& offset : input_offsets_) offset += skeleton_->gaps[0].offset;
@@ -204,7 +166,7 @@ Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
                                     KernelState::Prepared& prepared) const {
   RK_TRY_VOID(check(inputs));
   if (options.check_nan) {
-    RK_TRY_VOID(constants_);
+    RK_TRY_VOID(code_->constants());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       RK_TRY_VOID(check_numbers(signature_->name, "input", i, inputs[i]));
   }
@@ -232,7 +194,7 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
   }
   FunctionResult result(std::move(*reply), signature_);
   if (!options.check_nan) return result;
-  if (Result<void> numbers = check_numbers(result, *signature_); !numbers)
+  if (Result<void> numbers = check_outputs(result, *signature_); !numbers)
     return kernel_->noted(std::move(numbers).error());
   return result;
 }
@@ -261,7 +223,7 @@ void FunctionState::start_execute(std::span<const TensorView> inputs, const Exec
                           check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
     FunctionResult result(std::move(reply), signature);
     if (!check_nan) return result;
-    if (Result<void> numbers = check_numbers(result, *signature); !numbers)
+    if (Result<void> numbers = check_outputs(result, *signature); !numbers)
       return kernel->noted(std::move(numbers).error());
     return result;
   };
@@ -282,6 +244,15 @@ void start_execute(FunctionState* function, std::span<const TensorView> inputs,
 const FunctionSignature& CompiledFunction::signature() const noexcept {
   RK_ASSERT(state_ != nullptr, "an empty handle has no signature");
   return state_->signature();
+}
+
+Result<CompiledFunction> CompiledFunction::instance(const FunctionOptions& options) const {
+  if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
+  if (!usable(state_->kernel())) return refusal(state_->kernel());
+  return or_no_memory([&]() -> Result<CompiledFunction> {
+    RK_TRY(function, detail::FunctionState::instantiate(state_->code(), options));
+    return CompiledFunction(std::move(function));
+  });
 }
 
 Result<PreparedCall> CompiledFunction::prepare() const {

@@ -1,7 +1,7 @@
-/// A compiled function: the layout of its message, and the ring kernel that runs it.
+/// An instance of a compiled function: the ring kernel that runs it, and its message.
 ///
 /// Threading: any thread; what an execution reads does not change.
-/// Ownership: owns the kernel, and with it the region of the arena.
+/// Ownership: owns the kernel, and with it states and workspace; shares the code.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include "message/skeleton.hpp"
 #include "ringkernel/compiled_function.hpp"
 #include "ringkernel/graph.hpp"
-#include "runtime/graph_plan.hpp"
+#include "runtime/function_code.hpp"
 #include "runtime/kernel_state.hpp"
 #include "runtime/prepared_call.hpp"
 
@@ -23,12 +23,17 @@ class FunctionState {
       const std::shared_ptr<RuntimeState>& runtime, const Graph& graph,
       const FunctionOptions& options);
 
-  FunctionState(std::shared_ptr<KernelState> kernel, const Graph& graph, const GraphPlan& plan);
+  /// Errors: those of CompiledFunction::instance.
+  [[nodiscard]] static Result<std::shared_ptr<FunctionState>> instantiate(
+      std::shared_ptr<const FunctionCode> code, const FunctionOptions& options);
+
+  FunctionState(std::shared_ptr<KernelState> kernel, std::shared_ptr<const FunctionCode> code);
   FunctionState(const FunctionState&) = delete;
   FunctionState& operator=(const FunctionState&) = delete;
   ~FunctionState();
 
   [[nodiscard]] const FunctionSignature& signature() const noexcept { return *signature_; }
+  [[nodiscard]] const std::shared_ptr<const FunctionCode>& code() const noexcept { return code_; }
   [[nodiscard]] const std::shared_ptr<KernelState>& kernel() const noexcept { return kernel_; }
   /// Of its executions.
   [[nodiscard]] PreparedState::Layout layout() const;
@@ -40,8 +45,11 @@ class FunctionState {
  private:
   using Pieces = std::array<codec::Piece, graph_inputs_max>;
 
-  /// Fills the region, lays out the message, and activates the kernel.
-  Result<void> open(const Graph& graph, GraphPlan& plan);
+  /// The ring kernel, which is not active yet.
+  [[nodiscard]] static Result<std::shared_ptr<FunctionState>> launch(
+      std::shared_ptr<const FunctionCode> code, const FunctionOptions& options);
+  /// Takes its own region, lays out the message, and activates the kernel.
+  Result<void> open();
   [[nodiscard]] Result<void> check(std::span<const TensorView> inputs) const;
   /// Checks the inputs and lays out their message, which borrows `pieces`.
   Result<void> prepare(std::span<const TensorView> inputs, const ExecuteOptions& options,
@@ -50,9 +58,9 @@ class FunctionState {
                                const std::string& got) const;
 
   const std::shared_ptr<KernelState> kernel_;
+  const std::shared_ptr<const FunctionCode> code_;
   const std::shared_ptr<const FunctionSignature> signature_;
   std::vector<std::uint64_t> input_offsets_;  // in the payload, once it is open
-  const Result<void> constants_;              // not_a_number: the first one of them
   std::unique_ptr<const codec::Skeleton> skeleton_;
 };
 

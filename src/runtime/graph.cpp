@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "message/codec.hpp"
@@ -58,6 +59,27 @@ Graph::Value Graph::constant(const TensorView& elements) {
   Constant constant{std::vector<std::byte>(elements.desc.bytes())};
   std::memcpy(constant.bytes.data(), elements.data, constant.bytes.size());
   return push({elements.desc, std::move(constant)});
+}
+
+Graph::Value Graph::state(const TensorDesc& desc) {
+  if (Result<void> sound = ops::check_desc(desc); !sound) return fail(sound.error());
+  return push({desc, State{}});
+}
+
+void Graph::update(const Value& state, const Value& next) {
+  if (!status_) return;
+  const Result<std::uint32_t> node = operand(state);
+  const Result<std::uint32_t> from = operand(next);
+  if (!node || !from) return (void)fail(node ? from.error() : node.error());
+  auto* const kept = std::get_if<State>(&nodes_[*node].what);
+  const auto refuse = [this](const std::string& what) {
+    (void)fail(Error(Errc::invalid_argument, what));
+  };
+  if (kept == nullptr) return refuse("an update of a value that is no state");
+  if (kept->next) return refuse("a state is updated twice");
+  if (nodes_[*from].desc != nodes_[*node].desc)
+    return refuse("a state " + nodes_[*node].desc.text() + " gets " + nodes_[*from].desc.text());
+  kept->next = *from;
 }
 
 Result<std::uint32_t> Graph::operand(const TensorView& view) {

@@ -33,6 +33,9 @@ GraphChains::GraphChains(const Graph& graph, const std::vector<bool>& needed)
     return needed[node] && std::holds_alternative<Graph::Step>(nodes_[node].what);
   };
   for (const std::uint32_t output : graph.outputs()) ++readers_[output];
+  for (const Graph::Node& node : nodes_)
+    if (const auto* const state = std::get_if<Graph::State>(&node.what); state && state->next)
+      ++readers_[*state->next];
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     if (!is_step(node)) continue;
     const Graph::Step& step = step_at(node);

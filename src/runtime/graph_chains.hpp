@@ -42,7 +42,7 @@ class GraphChains {
   void join(std::uint32_t node);
 
   std::span<const Graph::Node> nodes_;
-  std::vector<std::uint32_t> readers_;  // steps and outputs that read the value
+  std::vector<std::uint32_t> readers_;  // steps, outputs and states that read the value
   std::vector<Link> links_;             // by node
 };
 

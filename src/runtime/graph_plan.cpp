@@ -47,13 +47,19 @@ struct Place {
   std::uint64_t offset = 0;
 };
 
+/// A state, and the value that it becomes.
+struct Update {
+  std::uint32_t state;
+  std::uint32_t next;
+};
+
 class Planner {
  public:
   explicit Planner(const Graph& graph)
       : graph_(graph),
         nodes_(graph.nodes()),
         roots_(nodes_.size()),
-        is_output_(nodes_.size(), false),
+        is_kept_(nodes_.size(), false),
         places_(nodes_.size()),
         last_use_(nodes_.size(), never),
         needed_(nodes_.size(), false) {}
@@ -63,7 +69,11 @@ class Planner {
     find_roots();
     find_uses();
     place_outputs();
-    const std::size_t commands = steps_ + copies_.size();
+    place_states();
+    const std::size_t commands =
+        steps_ + copies_.size() + updates_.size() +
+        static_cast<std::size_t>(std::ranges::count_if(
+            updates_, [this](const Update& update) { return goes_aside(update); }));
     if (commands > RK_GRAPH_COMMANDS_MAX)
       return Error(Errc::limit_exceeded, "a graph runs at most " +
                                              std::to_string(RK_GRAPH_COMMANDS_MAX) +
@@ -73,8 +83,8 @@ class Planner {
       if (is_needed_step(node) && !is_view(node) && chains_->end_of(node) == node)
         run(chains_->ending_with(node));
     for (const std::size_t output : copies_) copy_out(output);
+    update_states();
     plan_.workspace_bytes = workspace_.end();
-    plan_.region_bytes = workspace_start_ + workspace_.end();
     return std::move(plan_);
   }
 
@@ -105,18 +115,29 @@ class Planner {
     return {};
   }
 
+  /// Nothing if it is no state, or one that does not change.
+  [[nodiscard]] std::optional<std::uint32_t> next_of(std::uint32_t node) const {
+    const auto* const state = std::get_if<Graph::State>(&nodes_[node].what);
+    return state != nullptr ? state->next : std::nullopt;
+  }
+
   void find_roots() {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       const bool is_view = is_step(node) && ops::is_view(step_at(node).op);
       roots_[node] = is_view ? roots_[step_at(node).inputs[0]] : node;
     }
-    for (const std::uint32_t output : graph_.outputs()) is_output_[roots_[output]] = true;
+    for (const std::uint32_t output : graph_.outputs()) is_kept_[roots_[output]] = true;
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+      if (const std::optional<std::uint32_t> next = next_of(node); next && roots_[*next] != node)
+        updates_.push_back({node, *next});
+    for (const Update& update : updates_) is_kept_[roots_[update.next]] = true;
   }
 
-  /// Which values an output depends on, what runs as a chain, and which step reads each value last;
-  /// for that a chain runs where it ends.
+  /// Which values an output or a state depends on, what runs as a chain, and which step reads each
+  /// value last; for that a chain runs where it ends.
   void find_uses() {
     for (const std::uint32_t output : graph_.outputs()) needed_[output] = true;
+    for (const Update& update : updates_) needed_[update.next] = true;
     for (auto node = static_cast<std::uint32_t>(nodes_.size()); node-- > 0;) {
       if (!is_needed_step(node)) continue;
       const Graph::Step& step = step_at(node);
@@ -136,7 +157,7 @@ class Planner {
   }
 
   /// A step whose result is one output and nothing else writes it into the reply. Other outputs are
-  /// copied there at the end.
+  /// copied there at the end, before the states change.
   void place_outputs() {
     const std::span<const std::uint32_t> outputs = graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -144,7 +165,8 @@ class Planner {
       const std::uint32_t root = roots_[value];
       const auto is_the_same = [&](std::uint32_t other) { return roots_[other] == root; };
       if (is_step(root) && last_use_[root] == never &&
-          std::ranges::count_if(outputs, is_the_same) == 1)
+          std::ranges::count_if(outputs, is_the_same) == 1 &&
+          std::ranges::none_of(updates_, is_the_same, &Update::next))
         places_[root] = {RK_PLACE_MESSAGE, plan_.output_bytes};
       else
         copies_.push_back(i);
@@ -153,8 +175,16 @@ class Planner {
     }
   }
 
+  void place_states() {
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      if (!std::holds_alternative<Graph::State>(nodes_[node].what)) continue;
+      places_[node] = {RK_PLACE_OWN, plan_.state_bytes};
+      plan_.state_bytes += padded(nodes_[node].desc.bytes());
+    }
+  }
+
   void place_inputs_and_constants(std::uint64_t constants_start) {
-    workspace_start_ = constants_start;
+    plan_.shared_bytes = constants_start;
     plan_.constant_offsets.assign(nodes_.size(), 0);
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       const std::uint64_t bytes = padded(nodes_[node].desc.bytes());
@@ -163,18 +193,17 @@ class Planner {
         plan_.input_offsets.push_back(plan_.input_bytes);
         plan_.input_bytes += bytes;
       } else if (needed_[node] && std::holds_alternative<Graph::Constant>(nodes_[node].what)) {
-        places_[node] = {RK_PLACE_ARENA, workspace_start_};
-        plan_.constant_offsets[node] = workspace_start_;
-        workspace_start_ += bytes;
+        places_[node] = {RK_PLACE_ARENA, plan_.shared_bytes};
+        plan_.constant_offsets[node] = plan_.shared_bytes;
+        plan_.shared_bytes += bytes;
       }
     }
   }
 
-  /// Whether the value's block is free again behind this step: an output that is copied at the end
-  /// keeps its.
+  /// Whether the value's block is free again behind this step: what is copied at the end keeps its.
   [[nodiscard]] bool dies_at(std::uint32_t root, std::uint32_t node) const {
-    return last_use_[root] == node && is_step(root) && places_[root].place == RK_PLACE_ARENA &&
-           !is_output_[root];
+    return last_use_[root] == node && is_step(root) && places_[root].place == RK_PLACE_OWN &&
+           !is_kept_[root];
   }
 
   /// The operand that the chain, or an elementwise op, may write over, or `never`.
@@ -215,8 +244,7 @@ class Planner {
         places_[end] = places_[operand];
         last_use_[operand] = never;  // its block lives on
       } else {
-        const std::uint64_t offset = workspace_.allocate(padded(nodes_[end].desc.bytes()));
-        places_[end] = {RK_PLACE_ARENA, workspace_start_ + offset};
+        places_[end] = allocate(nodes_[end].desc);
       }
     }
     for (const std::uint32_t node : chain) {
@@ -232,14 +260,45 @@ class Planner {
     for (std::size_t i = 0; i < step.input_count; ++i) {
       const std::uint32_t operand = roots_[step.inputs[i]];
       if (!dies_at(operand, end)) continue;
-      workspace_.free(places_[operand].offset - workspace_start_);
+      workspace_.free(places_[operand].offset - plan_.state_bytes);
       last_use_[operand] = never;  // it may be two operands
     }
   }
 
+  Place allocate(const TensorDesc& desc) {
+    return {RK_PLACE_OWN, plan_.state_bytes + workspace_.allocate(padded(desc.bytes()))};
+  }
+
+  [[nodiscard]] bool goes_aside(const Update& update) const {
+    return std::holds_alternative<Graph::State>(nodes_[roots_[update.next]].what);
+  }
+
+  /// What becomes of one state may be what another one was: such elements go aside first.
+  void update_states() {
+    std::vector<Place> from;
+    for (const Update& update : updates_) {
+      const std::uint32_t root = roots_[update.next];
+      from.push_back(places_[root]);
+      if (!goes_aside(update)) continue;
+      from.back() = allocate(nodes_[root].desc);
+      push_copy(update.next, places_[root], from.back());
+    }
+    for (std::size_t i = 0; i < updates_.size(); ++i)
+      push_copy(updates_[i].next, from[i], places_[updates_[i].state]);
+  }
+
+  void push_copy(std::uint32_t value, const Place& from, const Place& to) {
+    rk_command command{};
+    command.op = static_cast<rk_u16>(Op::copy);
+    command.input_count = command.output_count = 1;
+    command.output = operand_at(nodes_[value].desc, to);
+    command.inputs[0] = operand_at(nodes_[value].desc, from);
+    plan_.commands.push_back(command);
+  }
+
   void copy_out(std::size_t output) {
     const std::uint32_t value = graph_.outputs()[output];
-    push(Op::copy, {}, value, {RK_PLACE_MESSAGE, plan_.output_offsets[output]}, {&value, 1});
+    push_copy(value, places_[roots_[value]], {RK_PLACE_MESSAGE, plan_.output_offsets[output]});
   }
 
   void push(Op op, const rk_op_attrs& attrs, std::uint32_t result, const Place& to,
@@ -264,14 +323,14 @@ class Planner {
   const Graph& graph_;
   const std::span<const Graph::Node> nodes_;
   std::vector<std::uint32_t> roots_;     // the value whose elements a view has; itself: no view
-  std::vector<bool> is_output_;          // or a view of it is
+  std::vector<bool> is_kept_;            // to the end: an output, or a state's next elements
   std::vector<Place> places_;            // of roots, once they have one
   std::vector<std::uint32_t> last_use_;  // the step that reads a root last; never: none, or done
   std::vector<bool> needed_;
   std::optional<GraphChains> chains_;  // once it is known what is needed
   std::vector<std::size_t> copies_;    // outputs that are copied at the end
+  std::vector<Update> updates_;        // and states that change
   std::size_t steps_ = 0;
-  std::uint64_t workspace_start_ = 0;
   Workspace workspace_;
   GraphPlan plan_;
 };

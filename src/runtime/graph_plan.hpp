@@ -1,11 +1,13 @@
 /// From a graph to what the device runs: the commands, and where everything they name lies.
 ///
-///     region in the arena: | commands | constants | workspace |
-///     message:             packed inputs              reply: packed outputs
+///     arena:    | commands | constants |  of all instances    | states | workspace |  of each
+///     message:  packed inputs              reply: packed outputs
 ///
 /// Values share the workspace: a block is free again behind the last step that reads it, and an
 /// elementwise op writes over an operand that nobody reads any more. One execution at a time may
 /// use it, which is how an executor works: it finishes a message before it takes the next.
+///
+/// States get their next elements at the very end, so that a step that fails changes none.
 ///
 /// Threading: pure.
 #pragma once
@@ -18,13 +20,14 @@
 namespace ringkernel {
 
 struct GraphPlan {
-  /// Offsets of place "arena" count from the region's start until it has one.
+  /// Offsets of place "arena" count from the start of what all share until that has one.
   std::vector<rk_command> commands;
   std::vector<std::uint64_t> input_offsets, output_offsets;  ///< within the packed ones
   std::uint64_t input_bytes = 0, output_bytes = 0;
-  std::vector<std::uint64_t> constant_offsets;  ///< by node, from the region's start; 0: is none
-  std::uint64_t workspace_bytes = 0;
-  std::uint64_t region_bytes = 0;
+  std::vector<std::uint64_t> constant_offsets;  ///< by node; 0: is none
+  std::uint64_t shared_bytes = 0;               ///< commands and constants
+  std::uint64_t state_bytes = 0;                ///< of each instance; zeros at first
+  std::uint64_t workspace_bytes = 0;            ///< likewise, behind them
 };
 
 /// Errors: invalid_argument (no input, no output), limit_exceeded (more than `graph_inputs_max`

@@ -118,16 +118,33 @@ Result<void> KernelState::open(Program& program) {
   return {};
 }
 
-Result<void> KernelState::add_region(std::uint64_t bytes,
-                                     const std::function<void(std::byte*, std::uint64_t)>& fill) {
+Result<std::shared_ptr<const Arena::Region>> KernelState::share_region(
+    std::uint64_t bytes, const std::function<void(std::byte*, std::uint64_t)>& fill) {
   // With the lock: a termination cannot give the memory back meanwhile.
   const std::lock_guard lock(mutex_);
-  if (status_ != KernelStatus::launched || region_.bytes() != 0) return wrong_state("launched");
+  if (status_ != KernelStatus::launched || shared_ != nullptr)
+    return wrong_state("launched").error();
+  RK_TRY(region, runtime_->arena().take(bytes));
+  shared_ = std::make_shared<const Arena::Region>(std::move(region));
+  fill(runtime_->arena().data() + shared_->offset(), shared_->offset());
+  RK_TRY_VOID(runtime_->memory().to_device(shared_->offset(), bytes,
+                                           runtime_->options().termination_timeout));
+  return shared_;
+}
+
+Result<std::uint64_t> KernelState::add_region(std::uint64_t bytes,
+                                              std::shared_ptr<const Arena::Region> shared) {
+  const std::lock_guard lock(mutex_);  // likewise
+  if (status_ != KernelStatus::launched || region_.bytes() != 0)
+    return wrong_state("launched").error();
+  shared_ = std::move(shared);
+  if (bytes == 0) return std::uint64_t{0};
   RK_TRY(region, runtime_->arena().take(bytes));
   region_ = std::move(region);
-  fill(runtime_->arena().data() + region_.offset(), region_.offset());
-  return runtime_->memory().to_device(region_.offset(), bytes,
-                                      runtime_->options().termination_timeout);
+  std::memset(runtime_->arena().data() + region_.offset(), 0, bytes);
+  RK_TRY_VOID(runtime_->memory().to_device(region_.offset(), bytes,
+                                           runtime_->options().termination_timeout));
+  return region_.offset();
 }
 
 KernelStatus KernelState::status() const {

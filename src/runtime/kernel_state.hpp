@@ -177,10 +177,15 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// The same, again and again, with the reply in its place.
   [[nodiscard]] Result<void> exchange(Prepared& prepared, bridge::ReplyPlace& place,
                                       const SendOptions& options);
-  /// A region of the arena that lives as long as the rings: `fill(std::byte*, offset)` writes it.
-  /// Once, before the kernel is active. E6004, invalid_state.
-  Result<void> add_region(std::uint64_t bytes,
-                          const std::function<void(std::byte*, std::uint64_t)>& fill);
+  /// A region of the arena that lives as long as the rings of this ring kernel and of those that
+  /// get it with `add_region`: `fill(std::byte*, offset)` writes it. Once, before the kernel is
+  /// active. E6004, invalid_state.
+  Result<std::shared_ptr<const Arena::Region>> share_region(
+      std::uint64_t bytes, const std::function<void(std::byte*, std::uint64_t)>& fill);
+  /// A region of its own, of zeros, that lives as long as the rings. Its offset; any where no bytes
+  /// are wanted. Once, before the kernel is active. E6004, invalid_state.
+  Result<std::uint64_t> add_region(std::uint64_t bytes,
+                                   std::shared_ptr<const Arena::Region> shared);
   /// How long a message may take; bridge::no_deadline: for ever.
   [[nodiscard]] static std::uint64_t timeout_ns(const SendOptions& options,
                                                 std::chrono::nanoseconds default_timeout) noexcept;
@@ -353,8 +358,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   Error end_reason_;        // set when it begins to terminate
   std::vector<Done> on_terminated_;
   Result<void> termination_;
-  Arena::Region region_;          // of add_region
-  std::uint32_t last_epoch_ = 0;  // of the termination; set with `terminated`
+  Arena::Region region_;                         // of add_region
+  std::shared_ptr<const Arena::Region> shared_;  // likewise
+  std::uint32_t last_epoch_ = 0;                 // of the termination; set with `terminated`
   std::optional<KernelMetrics> last_metrics_;
   // What was counted before it began: by the device, for those who had this place; and by all when
   // the counts were reset.

@@ -218,6 +218,7 @@ void KernelState::give_back() noexcept {
   state_.reset();
   old_state_.reset();
   region_.reset();
+  shared_.reset();
 }
 
 bool KernelState::try_give_back() noexcept {

@@ -117,7 +117,8 @@ class Maker {
     alone.output(name);
     const auto result = alone.run(runtime_);
     ASSERT_TRUE(result) << part.op << ": " << result.error().text();
-    const auto dims = result->output(0).desc.shape.dims();
+    const TensorView output = result->output(0);
+    const auto dims = output.desc.shape.dims();
     const auto elements = result->elements<float>(0);
     whole_.add(part, name);
     ops_ += (ops_.empty() ? "" : " ") + part.op;
@@ -131,8 +132,8 @@ class Maker {
     ASSERT_TRUE(result) << ops_ << ": " << result.error().text();
     for (std::size_t i = 0; i < 2; ++i) {
       const Known& want = i == 0 ? values_.back() : values_[values_.size() / 2];
-      const auto dims = result->output(i).desc.shape.dims();
-      ASSERT_TRUE(std::ranges::equal(dims, want.dims)) << ops_;
+      const TensorView output = result->output(i);
+      ASSERT_TRUE(std::ranges::equal(output.desc.shape.dims(), want.dims)) << ops_;
       const auto got = result->elements<float>(i);
       for (std::size_t at = 0; at < got.size(); ++at)
         ASSERT_NEAR(got[at], want.elements[at], 1e-5 * (1 + std::abs(want.elements[at])))

@@ -28,6 +28,7 @@
 #define RK_PLACE_MESSAGE 1u /* in the message: offset from payload start (request or reply) */
 #define RK_PLACE_ARENA 2u   /* resident: offset from arena start */
 #define RK_PLACE_CHAIN 3u   /* in a graph: handed on by the command before; no offset */
+#define RK_PLACE_OWN 4u     /* in a graph: offset from the ring kernel's own region */
 
 /// rk_command.op of a command that runs others, which lie in the arena (rk_attrs_graph). It has one
 /// input and one output, both plain words in the message: there the others find their operands of

@@ -58,17 +58,20 @@ RK_LAYOUT(rk_attrs_conv2d, 24);
 RK_FIELD(rk_attrs_conv2d, strides, 0);
 RK_FIELD(rk_attrs_conv2d, pads, 8);
 
-/// RK_OP_GRAPH: the commands to run, one after the other.
-/// Written by: host.  Read by: device.
+/// RK_OP_GRAPH: the commands to run, one after the other. Several ring kernels may run the same
+/// ones, each with an `own` region for what it keeps and what commands give each other
+/// (RK_PLACE_OWN). Written by: host.  Read by: device.
 typedef struct rk_attrs_graph {
   rk_u64 commands; /* arena offset of rk_command[count]; multiple of 64 */
   rk_u32 count;    /* at most RK_GRAPH_COMMANDS_MAX */
   rk_u32 reserved; /* zero */
+  rk_u64 own;      /* arena offset; multiple of 64 */
 } rk_attrs_graph;
-RK_LAYOUT(rk_attrs_graph, 16);
+RK_LAYOUT(rk_attrs_graph, 24);
 RK_FIELD(rk_attrs_graph, commands, 0);
 RK_FIELD(rk_attrs_graph, count, 8);
 RK_FIELD(rk_attrs_graph, reserved, 12);
+RK_FIELD(rk_attrs_graph, own, 16);
 
 /// 64 bytes, whichever record is used; what an op does not use is zero.
 /// Written by: host.  Read by: device.

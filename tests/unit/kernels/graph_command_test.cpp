@@ -146,6 +146,38 @@ TEST(GraphCommand, EachOfItsCommandsIsChecked) {
   });
 }
 
+/// Two ring kernels run the same commands, and each has what lies between them for itself.
+TEST(GraphCommand, HasARegionOfItsOwn) {
+  for (const Programs& programs : available_programs()) {
+    GraphMessage message;
+    message.step(0).output = GraphMessage::operand(RK_PLACE_OWN, 64);
+    message.step(1).inputs[0] = GraphMessage::operand(RK_PLACE_OWN, 64);
+    for (const rk_u64 own : {rk_u64{1024}, rk_u64{1408}}) {
+      rk_command graph = message.get();
+      graph.attrs.graph.own = own;
+      message.set(graph);
+      const auto before = message.arena;
+      EXPECT_EQ(programs.core(message.memory, 0, 1), success) << programs.level;
+      for (std::size_t at = 0; at < before.size(); ++at)
+        ASSERT_TRUE((at >= own + 64 && at < own + 64 + graph_bytes) ||
+                    message.arena[at] == before[at])
+            << programs.level << ", " << at;
+      float between = 0;
+      std::memcpy(&between, message.arena.data() + own + 64 + 7 * sizeof between, sizeof between);
+      EXPECT_EQ(between, 3) << programs.level;
+    }
+  }
+  const std::uint64_t end = sizeof(GraphMessage::arena);
+  for (const rk_u64 own : {rk_u64{32}, rk_u64{1025}, end + 64, ~rk_u64{0} - 63})
+    expect_refusal([=](rk_command& graph) { graph.attrs.graph.own = own; });
+  expect_refusal_of(Errc::bad_operand, [&](GraphMessage& message) {
+    rk_command graph = message.get();
+    graph.attrs.graph.own = end - 64;
+    message.set(graph);
+    message.step(0).output = GraphMessage::operand(RK_PLACE_OWN, 64);
+  });
+}
+
 TEST(GraphCommand, StopsAtTheCommandThatFails) {
   for (const Programs& programs : available_programs()) {
     GraphMessage message;

@@ -103,6 +103,36 @@ TEST(OnnxImport, LeavesOutWhatTheWantedOutputsDoNotNeed) {
               HasSubstr("the model has no output 'z'; it has 'y', 'label', 'product'"));
 }
 
+/// h' = x + h, and y = relu(h'): h stays on the device.
+TEST(OnnxImport, KeepsStateThatTheOptionsName) {
+  const auto bytes = file(Message()
+                              .message(1, node("Add", {"x", "h"}, "hn"))
+                              .message(1, node("Relu", {"hn"}, "y"))
+                              .message(11, info("x", {2}))
+                              .message(11, info("h", {2}))
+                              .message(12, info("y", {2}))
+                              .message(12, info("hn", {2})));
+  EXPECT_EQ(read(bytes)->inputs().size(), 2u);
+  const auto graph = read(bytes, {.state = {{"h", "hn"}}});
+  ASSERT_TRUE(graph) << graph.error().text();
+  EXPECT_EQ(graph->inputs().size(), 1u);
+  EXPECT_EQ(graph->outputs().size(), 1u);
+  EXPECT_EQ(read(bytes, {.state = {{"h", "hn"}}, .outputs = {"y", "hn"}})->outputs().size(), 2u);
+  EXPECT_THAT(read(bytes, {.state = {{"c", "hn"}}}).error().text(),
+              HasSubstr("the model has no input 'c'; it has 'x', 'h'"));
+  EXPECT_THAT(read(bytes, {.state = {{"h", "cn"}}}).error().text(), HasSubstr("no output 'cn'"));
+}
+
+TEST(OnnxImport, RefusesAStateThatChangesItsShape) {
+  const auto bytes = file(Message()
+                              .message(1, node("Add", {"x", "h"}, "y"))
+                              .message(11, info("x", {2}))
+                              .message(11, info("h", {1}))
+                              .message(12, info("y", {2})));
+  EXPECT_THAT(read(bytes, {.state = {{"h", "y"}}, .outputs = {"y"}}).error().text(),
+              HasSubstr("a state f32[1] gets f32[2]"));
+}
+
 TEST(OnnxImport, NamesAllNodesThatItCannotMap) {
   const auto graph = read(file(dense()
                                    .message(1, node("Scaler", {"y"}, "scaled", {}, "ai.onnx.ml"))
