@@ -8,6 +8,7 @@
 #include "choose_cases.hpp"
 #include "idle_cases.hpp"
 #include "mind_cases.hpp"
+#include "model_cases.hpp"
 #include "program_cases.hpp"
 #include "strategy_cases.hpp"
 #include "telemetry_cases.hpp"
@@ -50,7 +51,7 @@ const Case all[] = {
 const Case& find_case(std::string_view name) {
   for (const std::span<const Case> cases :
        {std::span<const Case>(all), async_cases(), mind_cases(), strategy_cases(), idle_cases(),
-        telemetry_cases(), choose_cases(), program_cases(), turns_cases()})
+        telemetry_cases(), choose_cases(), program_cases(), turns_cases(), model_cases()})
     if (const auto found = std::ranges::find(cases, name, &Case::name); found != cases.end())
       return *found;
   throw std::invalid_argument("no case '" + std::string(name) + "'");

@@ -39,6 +39,7 @@ struct Figure {
 [[nodiscard]] std::span<const Figure> choose_figures();
 [[nodiscard]] std::span<const Figure> program_figures();
 [[nodiscard]] std::span<const Figure> turns_figures();
+[[nodiscard]] std::span<const Figure> model_figures();
 
 /// Every case's measurements, one per round.
 using Rounds = std::map<std::string_view, std::vector<Measurement>, std::less<>>;

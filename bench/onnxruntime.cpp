@@ -2,11 +2,12 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,7 +17,7 @@
 #include "onnx_model.hpp"
 
 namespace bench {
-namespace {
+namespace ort {  // named, because a session has members of these types
 
 /// What the library's one exported function returns.
 struct OrtBase {
@@ -106,61 +107,87 @@ class OrtObject {
   void* object_ = nullptr;
 };
 
-/// At its best: one thread, every optimisation, inputs and outputs made once.
+}  // namespace ort
+
+namespace {
+
+/// A model of `choose`.
 class OrtRunner : public Runner {
  public:
   explicit OrtRunner(const Work& work)
       : model_(make_onnx_model(work)), inputs_(work.inputs), out_(work.expected.size()) {
-    OrtObject options(table_, OrtEntry::release_session_options);
-    OrtObject memory(table_, OrtEntry::release_memory_info);
-    table_.call(OrtEntry::create_env, log_errors, "choose", env_.out());
-    table_.call(OrtEntry::create_session_options, options.out());
-    table_.call(OrtEntry::set_optimization_level, options.get(), optimize_all);
-    table_.call(OrtEntry::set_intra_op_threads, options.get(), 1);
-    table_.call(OrtEntry::set_inter_op_threads, options.get(), 1);
-    table_.call(OrtEntry::create_session_from_array, env_.get(), model_.bytes.data(),
-                model_.bytes.size(), options.get(), session_.out());
-    table_.call(OrtEntry::create_cpu_memory_info, device_allocator, default_memory, memory.out());
-    const auto make_value = [&](std::vector<float>& values, const std::vector<std::int64_t>& shape,
-                                OrtObject& value) {
-      table_.call(OrtEntry::create_tensor_with_data, memory.get(), values.data(),
-                  values.size() * sizeof(float), shape.data(), shape.size(), element_float,
-                  value.out());
-    };
-    make_value(inputs_.front(), onnx_input_shape(work), x0_);
-    if (work.is_sum()) make_value(inputs_.back(), onnx_input_shape(work), x1_);
-    make_value(out_, onnx_output_shape(work), y_);
+    std::vector<OnnxPlace> inputs;
+    for (std::size_t i = 0; i < (work.is_sum() ? 2u : 1u); ++i)
+      inputs.push_back({"x" + std::to_string(i), onnx_input_shape(work), inputs_[i]});
+    session_.emplace(model_.bytes, inputs,
+                     std::vector<OnnxPlace>{{model_.output, onnx_output_shape(work), out_}});
   }
-  void run() override {
-    static constexpr std::array input_names{"x0", "x1"};
-    const std::array output_names{model_.output.c_str()};
-    const std::array inputs{x0_.get(), x1_.get()};
-    void* output = y_.get();
-    const void* const run_options = nullptr;
-    table_.call(OrtEntry::run, session_.get(), run_options, input_names.data(), inputs.data(),
-                inputs_.size(), output_names.data(), output_names.size(), &output);
-  }
+  void run() override { session_->run(); }
   [[nodiscard]] std::span<const float> output() const override { return out_; }
 
  private:
-  OrtTable table_;
   OnnxModel model_;
   std::vector<std::vector<float>> inputs_;
   std::vector<float> out_;
-  OrtObject env_{table_, OrtEntry::release_env};
-  OrtObject session_{table_, OrtEntry::release_session};
-  OrtObject x0_{table_, OrtEntry::release_value};
-  OrtObject x1_{table_, OrtEntry::release_value};
-  OrtObject y_{table_, OrtEntry::release_value};
+  std::optional<OnnxSession> session_;
 };
 
 }  // namespace
 
 OnnxruntimeState find_onnxruntime() {
   OnnxruntimeState state;
-  if (const OrtBase* const base = open_ort(state.reason); base != nullptr)
+  if (const ort::OrtBase* const base = ort::open_ort(state.reason); base != nullptr)
     state.version = base->get_version();
   return state;
+}
+
+struct OnnxSession::State {
+  ort::OrtTable table;
+  ort::OrtObject env{table, ort::OrtEntry::release_env};
+  ort::OrtObject session{table, ort::OrtEntry::release_session};
+  std::deque<ort::OrtObject> owners;
+  std::vector<std::string> texts;
+  std::vector<const char*> input_names, output_names;
+  std::vector<void*> inputs, outputs;
+};
+
+OnnxSession::OnnxSession(std::span<const char> model, const std::vector<OnnxPlace>& inputs,
+                         const std::vector<OnnxPlace>& outputs)
+    : state_(std::make_unique<State>()) {
+  using namespace ort;
+  const OrtTable& table = state_->table;
+  OrtObject options(table, OrtEntry::release_session_options);
+  OrtObject memory(table, OrtEntry::release_memory_info);
+  table.call(OrtEntry::create_env, log_errors, "bench", state_->env.out());
+  table.call(OrtEntry::create_session_options, options.out());
+  table.call(OrtEntry::set_optimization_level, options.get(), optimize_all);
+  table.call(OrtEntry::set_intra_op_threads, options.get(), 1);
+  table.call(OrtEntry::set_inter_op_threads, options.get(), 1);
+  table.call(OrtEntry::create_session_from_array, state_->env.get(), model.data(), model.size(),
+             options.get(), state_->session.out());
+  table.call(OrtEntry::create_cpu_memory_info, device_allocator, default_memory, memory.out());
+  state_->texts.reserve(inputs.size() + outputs.size());
+  const auto add = [&](const OnnxPlace& place, std::vector<const char*>& names,
+                       std::vector<void*>& values) {
+    OrtObject& value = state_->owners.emplace_back(table, OrtEntry::release_value);
+    table.call(OrtEntry::create_tensor_with_data, memory.get(), place.elements.data(),
+               place.elements.size_bytes(), place.shape.data(), place.shape.size(), element_float,
+               value.out());
+    names.push_back(state_->texts.emplace_back(place.name).c_str());
+    values.push_back(value.get());
+  };
+  for (const OnnxPlace& place : inputs) add(place, state_->input_names, state_->inputs);
+  for (const OnnxPlace& place : outputs) add(place, state_->output_names, state_->outputs);
+}
+
+OnnxSession::~OnnxSession() = default;
+
+void OnnxSession::run() {
+  const void* const run_options = nullptr;
+  state_->table.call(ort::OrtEntry::run, state_->session.get(), run_options,
+                     state_->input_names.data(), state_->inputs.data(), state_->inputs.size(),
+                     state_->output_names.data(), state_->output_names.size(),
+                     state_->outputs.data());
 }
 
 std::unique_ptr<Runner> make_onnxruntime(const Work& work) {

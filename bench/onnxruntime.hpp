@@ -2,10 +2,15 @@
 /// `./rk bench choose` has it.
 ///
 /// Threading: one thread, which does the work as well.
+/// Ownership: a session borrows the model, and the elements of inputs and outputs.
 /// Errors: std::runtime_error.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -16,5 +21,25 @@ struct OnnxruntimeState {
 
 /// Opens the library.
 [[nodiscard]] OnnxruntimeState find_onnxruntime();
+
+/// An input or output of a model: f32.
+struct OnnxPlace {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::span<float> elements;
+};
+
+/// A model at its best: one thread, every optimisation, inputs and outputs made once.
+class OnnxSession {
+ public:
+  OnnxSession(std::span<const char> model, const std::vector<OnnxPlace>& inputs,
+              const std::vector<OnnxPlace>& outputs);
+  ~OnnxSession();
+  void run();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace bench
