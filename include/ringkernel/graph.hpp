@@ -66,8 +66,10 @@ class Graph {
   /// What the function keeps from one execution to the next, each instance its own: zeros at first,
   /// then what `update` says. No input, and no output. Errors as of `input`.
   Value state(const TensorDesc& desc);
-  /// The state's elements for the next execution. An execution that fails changes no state.
-  /// invalid_argument: no state, one that has its update already, another type or shape.
+  /// The state's elements for the next execution. They change at the very end: an execution that
+  /// fails changes none, but where its deadline comes between those last copies, or where
+  /// `check_nan` finds a NaN in an output. invalid_argument: no state, one that has its update
+  /// already, another type or shape.
   void update(const Value& state, const Value& next);
   /// Elements that stay on the device. invalid_argument (no elements, or another count).
   Value constant(const TensorView& elements);

@@ -6,8 +6,9 @@
 /// Threading: any thread; pure but for the file that is read.
 /// Ownership: the graph owns all that it needs; the file may go.
 /// Errors: truncated_message, malformed_message (what is no ONNX file); invalid_argument (an output
-/// or an extent that the options name wrongly, an extent that is open); E6003 with every node that
-/// cannot be mapped, and why; E2005 (element types); those of Graph.
+/// or an extent that the options name wrongly, an extent that is open); E6003 with every node whose
+/// op is not read, or the first one whose attributes or operands are not; limit_exceeded (constants
+/// many times as large as the file's); E2005 (element types); those of Graph.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // What known operands give: the arithmetic with which exporters make shapes, and the constants that
 // they leave beside it.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -174,7 +175,9 @@ std::optional<Tensor> fold_shape(const Operation& operation) {
 
 std::optional<Tensor> fold_constant_of_shape(const Operation& operation) {
   if (!are_known(operation)) return std::nullopt;
-  const Integers dims = known(operation, 0).integers();
+  const auto wanted = operation.integers(0);
+  if (!wanted) return std::nullopt;
+  const Integers& dims = *wanted;
   std::uint64_t count = 1;
   for (const std::int64_t dim : dims) {
     if (dim < 0 || __builtin_mul_overflow(count, static_cast<std::uint64_t>(dim), &count) ||
@@ -183,7 +186,8 @@ std::optional<Tensor> fold_constant_of_shape(const Operation& operation) {
   }
   Tensor value = Tensor::with(ElementType::f32, {1}, std::vector<std::byte>(4));
   if (const Attribute* const given = operation.node().find("value")) value = given->tensor;
-  if (value.element_count() != 1 || element_bytes_of(value.type) == 0) return std::nullopt;
+  if (value.is_external || value.element_count() != 1 || element_bytes_of(value.type) == 0)
+    return std::nullopt;
   return picked(value, dims, count, [](std::size_t) { return std::size_t{0}; });
 }
 
@@ -219,6 +223,7 @@ std::optional<Tensor> fold_concat(const Operation& operation) {
         !std::equal(part.dims.begin() + 1, part.dims.end(), dims.begin() + 1))
       return std::nullopt;
     dims[0] += part.dims[0];
+    if (bytes.size() + part.bytes.size() > elements_max * sizeof(std::int64_t)) return std::nullopt;
     bytes.insert(bytes.end(), part.bytes.begin(), part.bytes.end());
   }
   return Tensor::with(first.type, std::move(dims), std::move(bytes));
@@ -301,13 +306,14 @@ std::optional<Tensor> fold_slice(const Operation& operation) {
   };
   std::vector<Cut> cuts(tensor.dims.size(), Cut{0, 1});
   Integers dims = tensor.dims;
-  const auto list = [&](std::size_t position) {
-    return operation.has(position) ? known(operation, position).integers() : Integers();
-  };
-  const Integers starts = list(1);
-  const Integers ends = list(2);
-  const Integers axes = list(3);
-  const Integers steps = list(4);
+  std::array<Integers, 4> lists;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (!operation.has(1 + i)) continue;
+    const auto list = operation.integers(1 + i);
+    if (!list) return std::nullopt;
+    lists[i] = *list;
+  }
+  const auto& [starts, ends, axes, steps] = lists;
   if (starts.size() != ends.size()) return std::nullopt;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const auto axis =

@@ -43,6 +43,13 @@ std::optional<std::int64_t> axis_of(std::int64_t axis, std::int64_t rank) {
   return axis;
 }
 
+Result<void> Room::take(std::uint64_t wanted) {
+  if (wanted > bytes)
+    return Error(Errc::limit_exceeded, "the constants are many times as large as the file's");
+  bytes -= wanted;
+  return {};
+}
+
 // --- a node -----------------------------------------------------------------------------------
 
 Result<Graph::Value> Operation::operand(std::size_t position) const {
@@ -96,6 +103,7 @@ Result<Graph::Value> Operation::constant(const Tensor& tensor) const {
 }
 
 Result<Graph::Value> Operation::constant(const TensorView& elements) const {
+  RK_TRY_VOID(room_.take(elements.desc.bytes()));
   const Graph::Value value = graph_.constant(elements);
   RK_TRY_VOID(graph_.status());
   return value;
@@ -116,8 +124,15 @@ Result<Graph::Value> Operation::transpose(const Graph::Value& x,
 }
 
 Result<Integers> Operation::integers(std::size_t position) const {
-  if (has(position) && value(position).is_known()) return value(position).known->integers();
-  return refusal("operand " + std::to_string(position) + " has to be known when it is read");
+  const std::string what = "operand " + std::to_string(position);
+  if (!has(position) || !value(position).is_known())
+    return refusal(what + " has to be known when it is read");
+  const Tensor& tensor = *value(position).known;
+  if (tensor.is_external)
+    return refusal("tensor '" + tensor.name + "' lies in another file, which is not read");
+  if (tensor.type != ElementType::i64 && tensor.type != ElementType::i32)
+    return refusal(what + " is a list of " + name_of(tensor.type));
+  return tensor.integers();
 }
 
 Result<Integers> Operation::list(std::size_t position, std::string_view attribute) const {
@@ -144,9 +159,18 @@ Importer::Importer(const Model& model, const Options& options)
       options_(options),
       graph_(!options.name.empty()      ? options.name
              : model.graph.name.empty() ? std::string("model")
-                                        : model.graph.name) {}
+                                        : model.graph.name) {
+  constexpr std::uint64_t at_least = std::uint64_t{64} << 20;
+  constexpr std::uint64_t times = 4;
+  room_.bytes = at_least;
+  for (const Tensor& tensor : model.graph.initializers) room_.bytes += times * tensor.bytes.size();
+}
 
 Result<Graph> Importer::import() {
+  if (model_.graph.has_sparse_initializers || model_.has_functions)
+    return Error(Errc::unsupported_operation, model_.has_functions
+                                                  ? "the model has functions of its own"
+                                                  : "the model has sparse initialisers");
   RK_TRY_VOID(find_outputs());
   find_needed();
   RK_TRY_VOID(check_rules());
@@ -169,7 +193,7 @@ Result<Graph::Value> Importer::result(const std::string& name) {
   const auto found = values_.find(name);
   if (found == values_.end())
     return Error(Errc::malformed_message, "nothing makes output '" + name + "'");
-  return Operation(graph_, none, {&found->second}, 0).operand(0);
+  return Operation(graph_, room_, none, {&found->second}, 0).operand(0);
 }
 
 Result<void> Importer::check_output(std::string_view name) const {
@@ -219,7 +243,8 @@ void Importer::find_needed() {
         node->outputs, [&](const std::string& name) { return wanted_.contains(name); });
     if (!is_needed) continue;
     needed_.push_back(&*node);
-    wanted_.insert(node->inputs.begin(), node->inputs.end());
+    for (const std::string& name : node->inputs)
+      if (!name.empty()) wanted_.insert(name);
   }
   std::ranges::reverse(needed_);
 }
@@ -273,9 +298,18 @@ Result<Integers> Importer::extents_of(const ValueInfo& info) const {
 }
 
 Result<void> Importer::take_inputs() {
-  for (const Tensor& tensor : model_.graph.initializers) values_[tensor.name].known = tensor;
+  const auto twice = [](const std::string& name) {
+    return Error(Errc::malformed_message, "there are two of '" + name + "'");
+  };
+  for (const Tensor& tensor : model_.graph.initializers) {
+    const auto [place, is_new] = values_.try_emplace(tensor.name);
+    if (!is_new) return twice(tensor.name);
+    place->second.known = tensor;
+  }
+  std::set<std::string_view> names;
   for (const auto& [name, extents] : options_.inputs) RK_TRY_VOID(check_input(name));
   for (const ValueInfo& info : model_.graph.inputs) {
+    if (!names.insert(info.name).second) return twice(info.name);
     const bool is_state = options_.state.contains(info.name);
     if (values_.contains(info.name) && !is_state) continue;  // a default: it stays
     if (!wanted_.contains(info.name)) continue;
@@ -306,9 +340,18 @@ Result<void> Importer::lower(const Node& node) {
     inputs.push_back(&found->second);
   }
   if (node.outputs.empty()) return {};
+  for (const std::string& name : node.outputs)
+    if (values_.contains(name))
+      return Error(Errc::malformed_message, place_of(node) + " makes '" + name + "' once more");
   const Rule& rule = *find_rule(node.domain, node.op);
-  const Operation operation(graph_, node, std::move(inputs), model_.operator_set(node.domain));
+  const Operation operation(graph_, room_, node, std::move(inputs),
+                            model_.operator_set(node.domain));
+  for (std::size_t i = 0; i < rule.operands; ++i)
+    if (!operation.has(i)) return operation.refusal("operand " + std::to_string(i) + " is missing");
   if (std::optional<Tensor> known = rule.fold(operation)) {
+    if (known->dims.size() > dims_max)
+      return operation.refusal("a result of " + std::to_string(known->dims.size()) + " dims");
+    if (known->own != nullptr) RK_TRY_VOID(room_.take(known->own->size()));
     values_[node.outputs[0]].known = std::move(known);
     return {};
   }

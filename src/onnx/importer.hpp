@@ -44,11 +44,20 @@ struct Value {
   [[nodiscard]] Integers dims() const;
 };
 
+/// Bytes of constants that may still be made of what a file has: a short file may ask for many.
+struct Room {
+  std::uint64_t bytes = 0;
+
+  /// limit_exceeded.
+  [[nodiscard]] Result<void> take(std::uint64_t wanted);
+};
+
 /// A node with its operands, for its rule.
 class Operation {
  public:
-  Operation(Graph& graph, const Node& node, std::vector<Value*> inputs, std::int64_t version)
-      : graph_(graph), node_(node), inputs_(std::move(inputs)), version_(version) {}
+  Operation(Graph& graph, Room& room, const Node& node, std::vector<Value*> inputs,
+            std::int64_t version)
+      : graph_(graph), room_(room), node_(node), inputs_(std::move(inputs)), version_(version) {}
 
   [[nodiscard]] const Node& node() const noexcept { return node_; }
   /// Of ONNX's operator set.
@@ -57,6 +66,7 @@ class Operation {
     return position < inputs_.size() && inputs_[position] != nullptr;
   }
   [[nodiscard]] std::size_t input_count() const noexcept { return inputs_.size(); }
+  /// Of one that is there, as for `dims` and `rank`.
   [[nodiscard]] Value& value(std::size_t position) const noexcept { return *inputs_[position]; }
   [[nodiscard]] Integers dims(std::size_t position) const { return value(position).dims(); }
   [[nodiscard]] std::int64_t rank(std::size_t position) const {
@@ -67,7 +77,7 @@ class Operation {
   [[nodiscard]] Result<Graph::Value> operand(std::size_t position) const;
   /// The same as [N, H, W, C]. `rank`: 4, or 3 for [N, C, W]; a known operand may have fewer dims.
   [[nodiscard]] Result<Graph::Value> channels_last(std::size_t position, std::int64_t rank) const;
-  /// The integers that an operand is known to have.
+  /// The integers that an operand is known to have. E6003.
   [[nodiscard]] Result<Integers> integers(std::size_t position) const;
   /// A list that newer versions take as an operand and older ones as an attribute; empty: neither.
   [[nodiscard]] Result<Integers> list(std::size_t position, std::string_view attribute) const;
@@ -86,6 +96,7 @@ class Operation {
 
  private:
   Graph& graph_;
+  Room& room_;
   const Node& node_;
   std::vector<Value*> inputs_;
   std::int64_t version_;
@@ -100,6 +111,7 @@ struct Rule {
   std::string_view op;
   std::int64_t since;  ///< versions of the operator set in which the op means what is done here
   std::int64_t until;
+  std::size_t operands;  ///< that are there always, the first ones
   Result<Results> (*lower)(const Operation& operation);
   /// nullptr: it has operands that are never known. Nothing: not of these.
   std::optional<Tensor> (*fold)(const Operation& operation);
@@ -133,6 +145,7 @@ class Importer {
   const Model& model_;
   const Options& options_;
   Graph graph_;
+  Room room_;
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> outputs_;
   std::set<std::string_view> wanted_;  // names that the outputs depend on

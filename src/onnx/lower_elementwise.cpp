@@ -112,8 +112,9 @@ Result<Value> lower_sqrt(const Operation& operation) {
 Result<Value> lower_pow(const Operation& operation) {
   constexpr int most = 4;
   int wanted = 0;
-  if (const Value& given = operation.value(1);
-      given.is_known() && given.known->element_count() == 1) {
+  if (const Value& given = operation.value(1); given.is_known() && !given.known->is_external &&
+                                               given.known->element_count() == 1 &&
+                                               given.dims().size() <= operation.dims(0).size()) {
     float power = 0;
     if (given.known->type == ElementType::f32)
       std::memcpy(&power, given.known->bytes.data(), sizeof power);

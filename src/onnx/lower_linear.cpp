@@ -146,6 +146,8 @@ Result<Value> lower_conv(const Operation& operation) {
                                           .padding = Padding::custom,
                                           .pads = IntList(windows.pads)})));
   if (!operation.has(2)) return Value::with_channels_last(sums, is_line);
+  if (operation.dims(2) != Integers{filter[0]})
+    return operation.refusal("a bias that is not one number for each output");
   RK_TRY(bias, operation.operand(2));
   RK_TRY(y, operation.add(ops::add(sums, bias)));
   return Value::with_channels_last(y, is_line);

@@ -36,6 +36,7 @@ Result<Graph::Value> lower_flatten(const Operation& operation) {
 }
 
 Result<Graph::Value> lower_squeeze(const Operation& operation) {
+  RK_TRY_VOID(operation.list(1, "axes"));
   const auto axes = squeezed_axes(operation);
   if (!axes) return operation.refusal("axes that the operand does not have");
   RK_TRY(x, operation.operand(0));
@@ -44,6 +45,7 @@ Result<Graph::Value> lower_squeeze(const Operation& operation) {
 }
 
 Result<Graph::Value> lower_unsqueeze(const Operation& operation) {
+  RK_TRY_VOID(operation.list(1, "axes"));
   const auto axes = unsqueezed_axes(operation);
   if (!axes) return operation.refusal("axes that the result cannot have");
   RK_TRY(x, operation.operand(0));
@@ -168,7 +170,7 @@ Result<Value> lower_pad(const Operation& operation) {
     const std::int64_t extent = dims[axis];
     const bool reflects = mode == "reflect" && before < extent && after < extent;
     if ((!reflects && mode != "edge") || before < 0 || after < 0 || before > rows_max ||
-        after > rows_max)
+        after > rows_max || extent > rows_max)
       return operation.refusal("mode '" + mode + "', or such pads");
     Integers indices;
     for (std::int64_t at = -before; at < extent + after; ++at) {

@@ -27,9 +27,8 @@ Result<Graph::Value> turned(const Operation& operation, std::size_t position) {
 Result<Graph::Value> state(const Operation& operation, std::size_t position, std::int64_t batch,
                            std::int64_t hidden) {
   if (!operation.has(position)) {
-    const std::vector<float> zeros(static_cast<std::size_t>(batch * hidden));
-    RK_TRY(shape, Shape::make(std::array{batch, hidden}));
-    return operation.constant({{DType::f32, shape}, zeros.data()});
+    constexpr float zero = 0;
+    return operation.add(ops::fill({{DType::f32, {}}, &zero}, {batch, hidden}));
   }
   RK_TRY(given, operation.operand(position));
   return operation.add(ops::reshape(given, {batch, hidden}));
@@ -40,9 +39,12 @@ Result<Graph::Value> state(const Operation& operation, std::size_t position, std
 /// Steps of a long short-term memory, one after the other: c' = f c + i g, h' = o tanh(c').
 Result<Results> lower_lstm(const Operation& operation) {
   const Node& node = operation.node();
-  if (node.text("direction", "forward") != "forward" || node.find("activations") != nullptr ||
-      node.find("clip") != nullptr || node.integer("input_forget", 0) != 0 ||
-      node.integer("layout", 0) != 0 || operation.has(4) || operation.has(7))
+  const std::vector<std::string> usual{"Sigmoid", "Tanh", "Tanh"};
+  const Attribute* const activations = node.find("activations");
+  if (node.text("direction", "forward") != "forward" ||
+      (activations != nullptr && activations->texts != usual) || node.find("clip") != nullptr ||
+      node.integer("input_forget", 0) != 0 || node.integer("layout", 0) != 0 || operation.has(4) ||
+      operation.has(7))
     return operation.refusal("another direction, activation, clip or layout, lengths or peepholes");
   if (!operation.has(0) || operation.rank(0) != 3) return operation.refusal("no sequence");
   RK_TRY(x, operation.operand(0));

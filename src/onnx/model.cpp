@@ -69,7 +69,6 @@ Result<Attribute> read_attribute(Bytes bytes) {
         attribute.tensor = std::move(tensor);
         return {};
       }
-      case 6: return field.into(attribute.graph);
       case 7: return field.append_to(attribute.numbers);
       case 8: return field.append_to(attribute.integers);
       case 9: return field.into(attribute.texts.emplace_back());
@@ -161,6 +160,9 @@ Result<OperatorSet> read_operator_set(Bytes bytes) {
 
 /// As many bytes as the shape says, if it is known how many an element has.
 Result<void> check_size(const Tensor& tensor) {
+  if (tensor.dims.size() > dims_max)
+    return Error(Errc::malformed_message, "tensor '" + tensor.name + "' has " +
+                                              std::to_string(tensor.dims.size()) + " dims");
   std::uint64_t bytes = element_bytes_of(tensor.type);
   const bool has_bytes = bytes != 0 && !tensor.is_external;
   bytes = std::max<std::uint64_t>(bytes, 1);
@@ -210,13 +212,6 @@ std::size_t element_bytes_of(ElementType type) noexcept {
 std::string name_of(ElementType type) {
   const KnownType* const entry = known(type);
   return entry != nullptr ? entry->name : "type " + std::to_string(static_cast<std::int64_t>(type));
-}
-
-Tensor Tensor::copy_of(const TensorView& view) {
-  const auto dims = view.desc.shape.dims();
-  const auto* const data = static_cast<const std::byte*>(view.data);
-  const auto* const same = std::ranges::find(known_types, view.desc.dtype, &KnownType::dtype);
-  return with(same->type, {dims.begin(), dims.end()}, {data, data + view.desc.bytes()});
 }
 
 Tensor Tensor::with(ElementType type, std::vector<std::int64_t> dims,
@@ -300,6 +295,7 @@ Result<Tensor> read_tensor(Bytes bytes) {
       default: return {};
     }
   }));
+  if (tensor.is_external) tensor.bytes = {};
   if (!has_raw && !tensor.is_external) {
     std::vector<std::byte> own;
     if (tensor.type == ElementType::f32)
@@ -335,8 +331,6 @@ Result<Model> read_model(Bytes bytes) {
   Model model;
   RK_TRY_VOID(for_each_field(bytes, [&](const Field& field) -> Result<void> {
     switch (field.number) {
-      case 1: return field.into(model.ir_version);
-      case 2: return field.into(model.producer);
       case 7: {
         Bytes content;
         RK_TRY_VOID(field.into(content));

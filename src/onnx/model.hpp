@@ -2,8 +2,7 @@
 /// importer needs. What nodes mean is for the importer.
 ///
 /// Threading: any thread; pure.
-/// Ownership: a model borrows from the file whatever lies in it as it is: the elements of most
-/// tensors, and sub-graphs.
+/// Ownership: a model borrows the elements of most tensors from the file.
 /// Errors: those of protobuf.hpp; malformed_message also for a tensor whose elements do not fit its
 /// shape. What is read but cannot be used (external data, strings) is told where it is used.
 #pragma once
@@ -41,16 +40,18 @@ enum class ElementType : std::int64_t {
 /// "float", as ONNX calls it; "type 17" for those that have no name here.
 [[nodiscard]] std::string name_of(ElementType type);
 
+/// Of a tensor, and of what is made of one where the file is read. Graphs have fewer.
+inline constexpr std::size_t dims_max = 64;
+
 /// A TensorProto. Extents may be 0, which our own tensors do not know.
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> dims;
   ElementType type = ElementType::none;
   Bytes bytes;               ///< the elements, little endian, wherever they are
-  bool is_external = false;  ///< they are in another file
+  bool is_external = false;  ///< they are in another file, and not read
   std::shared_ptr<const std::vector<std::byte>> own;  ///< of `bytes`, unless the file has them so
 
-  [[nodiscard]] static Tensor copy_of(const TensorView& view);
   /// Elements that belong to the tensor.
   [[nodiscard]] static Tensor with(ElementType type, std::vector<std::int64_t> dims,
                                    std::vector<std::byte> elements);
@@ -70,7 +71,6 @@ struct Attribute {
   std::vector<std::int64_t> integers;
   std::vector<std::string> texts;
   Tensor tensor;
-  Bytes graph;  ///< of a sub-graph; empty: none
 };
 
 struct Node {
@@ -119,8 +119,6 @@ struct OperatorSet {
 };
 
 struct Model {
-  std::int64_t ir_version = 0;
-  std::string producer;
   std::vector<OperatorSet> operator_sets;
   GraphModel graph;
   bool has_functions = false;

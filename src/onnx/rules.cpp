@@ -18,8 +18,8 @@ Result<Results> lower_to_list(const Operation& operation) {
 }
 
 constexpr Rule rules[] = {
-#define RK_ONNX(name, since, until, gives, lower, fold) \
-  {#name, since, until, lower_to_list<lower>, fold},
+#define RK_ONNX(name, since, until, operands, gives, lower, fold) \
+  {#name, since, until, operands, lower_to_list<lower>, fold},
 #include "onnx/ops.def"
 #undef RK_ONNX
 };

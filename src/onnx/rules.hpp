@@ -10,8 +10,8 @@
 
 namespace ringkernel::onnx {
 
-#define RK_ONNX(name, since, until, gives, lower, fold) \
-  Result<gives> lower(const Operation& operation);      \
+#define RK_ONNX(name, since, until, operands, gives, lower, fold) \
+  Result<gives> lower(const Operation& operation);                \
   std::optional<Tensor> fold(const Operation& operation);
 #include "onnx/ops.def"
 #undef RK_ONNX

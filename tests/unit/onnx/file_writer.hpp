@@ -78,11 +78,11 @@ inline Message integer_attribute(std::string_view name, std::int64_t value) {
   return Message().text(1, name).number(3, static_cast<std::uint64_t>(value)).number(20, 2);
 }
 
-inline Message node(std::string_view op, std::initializer_list<std::string_view> inputs,
+inline Message node(std::string_view op, std::initializer_list<std::string> inputs,
                     std::string_view output, std::initializer_list<Message> attributes = {},
                     std::string_view domain = "") {
   Message message;
-  for (const std::string_view input : inputs) message.text(1, input);
+  for (const std::string& input : inputs) message.text(1, input);
   message.text(2, output).text(3, "the " + std::string(op)).text(4, op);
   for (const Message& attribute : attributes) message.message(5, attribute);
   return message.text(7, domain);

@@ -211,6 +211,146 @@ TEST(OnnxImport, ReadsFilesByTheirPaths) {
   EXPECT_THAT(read_file(::testing::TempDir()).error().text(), HasSubstr("Is a directory"));
 }
 
+/// One that lies in another file, with the bytes that a liar adds.
+Message external(std::string_view name, std::uint64_t type, std::int64_t extent) {
+  const std::vector<std::int64_t> one{1};
+  return Message()
+      .number(1, static_cast<std::uint64_t>(extent))
+      .number(2, type)
+      .text(8, name)
+      .bytes(9, std::as_bytes(std::span(one)))
+      .number(14, 1);
+}
+
+std::string refusal_of(Message graph, std::initializer_list<Message> parts) {
+  for (const Message& part : parts) graph.message(1, part);
+  graph.message(11, info("x", {2, 3})).message(12, info("y", {}));
+  const auto result = read(file(graph));
+  return result ? "none" : result.error().text();
+}
+
+TEST(OnnxImport, ReadsNoListFromAnotherFile) {
+  constexpr std::uint64_t f32 = 1, i64 = 7;
+  const auto list = Message().message(5, external("list", i64, 1));
+  for (const char* const op : {"ReduceSum", "Squeeze", "Reshape", "Expand", "Pad", "Unsqueeze"})
+    EXPECT_THAT(refusal_of(list, {node(op, {"x", "list"}, "y")}), HasSubstr("lies in another file"))
+        << op;
+  EXPECT_THAT(refusal_of(list, {node("Slice", {"x", "list", "list"}, "y")}),
+              HasSubstr("lies in another file"));
+  EXPECT_THAT(refusal_of(Message().message(5, external("list", i64, 50'000'000)),
+                         {node("Gather", {"x", "list"}, "y")}),
+              HasSubstr("lies in another file"));
+  EXPECT_THAT(refusal_of(Message().message(5, external("power", f32, 1)),
+                         {node("Pow", {"x", "power"}, "y")}),
+              HasSubstr("a power that is not"));
+  const auto value = Message().text(1, "value").message(5, external("", f32, 1)).number(20, 4);
+  EXPECT_THAT(
+      refusal_of(Message().message(5, integers("shape", {2})),
+                 {node("ConstantOfShape", {"shape"}, "c", {value}), node("Add", {"x", "c"}, "y")}),
+      HasSubstr("E6003"));
+  EXPECT_THAT(refusal_of(Message().message(5, floats("list", {1}, {0})),
+                         {node("ReduceSum", {"x", "list"}, "y")}),
+              HasSubstr("operand 1 is a list of float"));
+}
+
+TEST(OnnxImport, MakesEachNameOnce) {
+  const Message k = Message().message(5, floats("k", {3}, {1, 2, 3}));
+  EXPECT_THAT(refusal_of(k, {node("Identity", {"k"}, "x"), node("Add", {"x", "x"}, "y")}),
+              HasSubstr("makes 'x' once more"));
+  EXPECT_THAT(refusal_of(k, {node("Relu", {"x"}, "a"), node("Neg", {"x"}, "a"),
+                             node("Add", {"a", "x"}, "y")}),
+              HasSubstr("makes 'a' once more"));
+  EXPECT_THAT(refusal_of(Message(k).message(5, floats("k", {1}, {1})), {node("Relu", {"x"}, "y")}),
+              HasSubstr("there are two of 'k'"));
+  EXPECT_THAT(refusal_of(Message(k).message(11, info("x", {3})), {node("Relu", {"x"}, "y")}),
+              HasSubstr("there are two of 'x'"));
+}
+
+/// What an optional operand leaves out is no name that somebody has to make.
+TEST(OnnxImport, LeavesOutNodesBesideEmptyNames) {
+  const Message nobody = Message().text(1, "x").text(2, "").text(2, "z").text(4, "TopK");
+  EXPECT_EQ(refusal_of(Message()
+                           .message(5, integers("p", {0}))
+                           .message(5, integers("s", {1}))
+                           .message(5, integers("e", {2})),
+                       {nobody, node("Slice", {"x", "p", "e", "", "s"}, "y")}),
+            "none");
+}
+
+TEST(OnnxImport, RefusesWhatWouldBeAddedToOtherElements) {
+  const std::vector<float> filter(6), bias(4);
+  EXPECT_THAT(read(file(Message()
+                            .message(1, node("Conv", {"x", "w", "b"}, "y"))
+                            .message(5, floats("w", {2, 3, 1}, filter))
+                            .message(5, floats("b", {4, 1}, bias))
+                            .message(11, info("x", {1, 3, 4}))
+                            .message(12, info("y", {1, 2, 4}))))
+                  .error()
+                  .text(),
+              HasSubstr("a bias that is not one number for each output"));
+  EXPECT_THAT(refusal_of(Message().message(5, floats("two", {1, 1, 1}, {2})),
+                         {node("Pow", {"x", "two"}, "y")}),
+              HasSubstr("a power that is not"));
+}
+
+/// A few bytes of a file may not ask for gigabytes, or hours.
+TEST(OnnxImport, BoundsWhatAFileAsksFor) {
+  Message ones = Message().number(2, 1).text(8, "k");
+  for (int dim = 0; dim < 65; ++dim) ones.number(1, 1);
+  EXPECT_THAT(refusal_of(Message().message(5, ones.floating(4, 1)), {}), HasSubstr("has 65 dims"));
+  const Message zeros = Message().message(5, integers("count", {65'536}));
+  Message join = Message().text(2, "y").text(3, "join").text(4, "Concat");
+  for (int part = 0; part < 100; ++part) join.text(1, "zeros");
+  join.message(5, integer_attribute("axis", 0));
+  EXPECT_THAT(refusal_of(zeros, {node("ConstantOfShape", {"count"}, "zeros"), join}),
+              HasSubstr("of operands that are not known"));
+  const std::vector<float> row(100'000);
+  Message many = Message().message(5, floats("w", {1, 100'000}, row));
+  for (int copy = 0; copy < 400; ++copy)
+    many.message(1, node("Transpose", {copy == 0 ? "w" : "w" + std::to_string(copy - 1)},
+                         "w" + std::to_string(copy)));
+  EXPECT_THAT(refusal_of(many, {node("Add", {"x", "w399"}, "y")}),
+              HasSubstr("many times as large as the file's"));
+  EXPECT_THAT(read(file(Message()
+                            .message(1, node("Pad", {"x", "p"}, "y",
+                                             {Message().text(1, "mode").text(4, "edge")}))
+                            .message(5, integers("p", {0, 1}))
+                            .message(11, info("x", {100'000'000}))
+                            .message(12, info("y", {100'000'001}))))
+                  .error()
+                  .text(),
+              HasSubstr("or such pads"));
+}
+
+/// Each op, with all its operands, some, and none.
+TEST(OnnxImport, RefusesEachOpWithoutItsOperands) {
+  const char* const ops[] = {
+#define RK_ONNX(name, since, until, operands, gives, lower, fold) #name,
+#include "onnx/ops.def"
+#undef RK_ONNX
+  };
+  const Message with = Message()
+                           .message(5, floats("k", {2, 3}, {1, 2, 3, 4, 5, 6}))
+                           .message(5, integers("list", {1, 1}))
+                           .message(5, integers("axis", {0}));
+  const std::vector<std::string_view> names{"x", "k", "list", "axis", ""};
+  ringkernel::test::Dice dice(20261127, 0);
+  for (const char* const op : ops)
+    for (int round = 0; round < 300; ++round) {
+      Message one = Message().text(2, "y").text(4, op);
+      for (std::uint64_t count = dice.below(6); count > 0; --count)
+        one.text(1, names[dice.below(names.size())]);
+      if (dice.below(2) == 0) one.message(5, integer_attribute("axis", 0));
+      if (dice.below(3) == 0)
+        one.message(5, Message().text(1, "axes").number(8, dice.below(4)).number(20, 7));
+      for (const std::uint64_t version : {1u, 7u, 13u, 18u})
+        (void)read(file(
+            Message(with).message(1, one).message(11, info("x", {2, 3})).message(12, info("y", {})),
+            version));
+      EXPECT_NE(refusal_of(with, {Message().text(2, "y").text(4, op)}), "none") << op;
+    }
+}
+
 TEST(OnnxImport, SurvivesAnyDamage) {
   const std::vector<std::byte> whole = file(dense());
   ringkernel::test::Dice dice(20261127, 0);
