@@ -95,6 +95,7 @@ ringkernel::Result<std::vector<float>> read_wav(const std::string& path) {
     }
     if (std::memcmp(bytes.data() + at, "data", 4) == 0) {
       if (rate < 1000) return refusal("says no rate before its samples");
+      if (size < 4) return refusal("has no samples");
       std::vector<float> samples(size / 2);
       for (std::size_t i = 0; i < samples.size(); ++i)
         samples[i] = static_cast<float>(number_at<std::int16_t>(bytes, begin + 2 * i)) / 32768;
