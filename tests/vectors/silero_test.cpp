@@ -52,7 +52,9 @@ TEST_P(SileroOn, HearsWhatOnnxruntimeHears) {
     const auto result = first.execute(audio);
     ASSERT_TRUE(result) << result.error().text();
     // The other one hears every second frame only, and disturbs nobody.
-    if (number % 2 == 0) ASSERT_TRUE(second.execute(audio));
+    if (number % 2 == 0) {
+      ASSERT_TRUE(second.execute(audio));
+    }
     if (number != next->frame) continue;
     EXPECT_NEAR(result->elements<float>(0)[0], next->probability, 2e-5) << "frame " << number;
     ++next;
