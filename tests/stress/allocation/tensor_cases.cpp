@@ -3,7 +3,9 @@
 #include <boost/asio/detached.hpp>
 #include <utility>
 
+#include "ringkernel/onnx.hpp"
 #include "stress/allocation/cases.hpp"
+#include "unit/onnx/file_writer.hpp"
 
 namespace ringkernel::test::allocation {
 namespace {
@@ -27,7 +29,9 @@ void with_tensor(World& world) {
 Graph make_graph() {
   Graph graph("double");
   const Graph::Value input = graph.input(four);
-  graph.output(graph.add(ops::add(graph.add(ops::mul(input, numbers())), numbers())));
+  const Graph::Value kept = graph.state(four);
+  graph.update(kept, input);
+  graph.output(graph.add(ops::add(graph.add(ops::mul(input, numbers())), kept)));
   return graph;
 }
 void with_graph(World& world) {
@@ -82,6 +86,26 @@ Outcome get_or_compile(World& world) {
   if (function) world.function = *function;
   return world.of(function);
 }
+Outcome instance(World& world) {
+  const Result<CompiledFunction> function = world.function.instance();
+  if (function) world.function = *function;
+  return world.of(function);
+}
+/// y = relu(x), written before an allocation fails.
+const std::vector<std::byte>& onnx_file() {
+  using File = onnx::test::Message;
+  static const std::vector<std::byte> bytes =
+      onnx::test::file(File()
+                           .message(1, onnx::test::node("Relu", {"x"}, "y"))
+                           .message(11, onnx::test::info("x", {4}))
+                           .message(12, onnx::test::info("y", {4})));
+  return bytes;
+}
+void with_file(World& world) {
+  active(world);
+  (void)onnx_file();
+}
+Outcome read_onnx(World& world) { return world.of(onnx::read(onnx_file())); }
 Outcome execute(World& world) { return world.of(world.function.execute(numbers())); }
 Outcome prepare_and_execute(World& world) {
   Result<PreparedCall> prepared = world.function.prepare();
@@ -150,6 +174,8 @@ constexpr Case cases[] = {
     {"Graph::parse", active, parse},
     {"compile", with_graph, compile},
     {"get_or_compile", with_graph, get_or_compile, Scope::thread, false, true},
+    {"CompiledFunction::instance", with_function, instance},
+    {"onnx::read", with_file, read_onnx},
     {"execute", with_function, execute},
     {"prepare, execute", with_function, prepare_and_execute},
     {"async_execute", with_function, async_execute, Scope::process, true},
