@@ -63,7 +63,10 @@ TEST_P(TransferStrategies, ACallEndsInTimeWhateverTheDeviceDoes) {
         kernel.call(ops::fill(std::array{1.0f}, {4}), {.timeout = std::chrono::milliseconds(1)});
     ASSERT_TRUE(late.has_error());
     EXPECT_EQ(late.error(), Errc::deadline_exceeded);
-    for (int i = 0; i < 4; ++i) ASSERT_TRUE(kernel.receive(std::chrono::seconds(60)));
+    for (int i = 0; i < 4; ++i) {
+      const auto reply = kernel.receive(std::chrono::seconds(60));
+      ASSERT_TRUE(reply) << reply.error().text();
+    }
     EXPECT_TRUE(kernel.call(ops::fill(std::array{1.0f}, {4})));
   }
 }

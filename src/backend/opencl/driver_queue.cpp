@@ -9,11 +9,13 @@ namespace ringkernel::opencl {
 
 namespace {
 
-/// What a callback needs.
+/// What a callback needs. It may be called when the thread has found the end and is done with the
+/// event; Intel's driver keeps none for it, so that it would ask of an event that is gone.
 struct Told {
   std::shared_ptr<Ledger> owner;
   std::uint64_t ticket;
   std::shared_ptr<CopyBell> bell;
+  Event event;
 };
 
 void CL_CALLBACK note_end(cl_event event, cl_int status, void* data) {
@@ -143,7 +145,9 @@ void DriverQueue::call_back_unless_ended(const Running& running) noexcept {
     return;
   }
   (void)with_memory([&] {
-    auto told = std::make_unique<Told>(Told{running.owner, running.ticket, bell_});
+    auto told = std::make_unique<Told>(Told{running.owner, running.ticket, bell_, Event()});
+    if (cl().clRetainEvent(running.event.get()) != CL_SUCCESS) return;
+    told->event = Event(running.event.get());
     // Refused, or never called: the thread is asked now and then.
     if (cl().clSetEventCallback(running.event.get(), CL_COMPLETE, note_end, told.get()) ==
         CL_SUCCESS)

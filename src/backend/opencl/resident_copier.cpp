@@ -19,11 +19,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An idle kernel stays for some 0.1 s: a poll takes 1.4 us on an H200, and 20 ns on a processor,
-/// where the host's thread may have to wait for a time slice meanwhile.
-constexpr rk_u32 idle_polls_max_of(ResidentCopier::Memory memory) {
-  return memory == ResidentCopier::Memory::of_nvidia ? 1u << 16 : 1u << 23;
-}
+/// A poll takes 1.4 us on an H200, so that an idle kernel stays for some 0.1 s; on a processor it
+/// takes 20 ns.
+constexpr rk_u32 idle_polls_max = 1u << 16;
 /// Looks in vain before the driver is asked whether the kernel has ended, which takes it a lock.
 constexpr std::uint32_t looks_max = 256;
 constexpr auto test_timeout = 2s;
@@ -105,7 +103,7 @@ Result<std::unique_ptr<ResidentCopier>> ResidentCopier::make(const FoundDevice& 
   RK_TRY_VOID(check("clEnqueueMapBuffer", status));
   made->mapped_ = static_cast<std::byte*>(mapped);
   std::memset(made->mapped_, 0, RK_COPIER_BYTES);
-  made->at<rk_copier_host_line>(0)->polls_max = idle_polls_max_of(memory);
+  made->at<rk_copier_host_line>(0)->polls_max = idle_polls_max;
   RK_TRY_VOID(set_memory_argument(made->kernel_.get(), 0, made->mailbox_.get()));
   RK_TRY_VOID(set_memory_argument(made->kernel_.get(), 1, arena));
   RK_TRY_VOID(check("clSetKernelArg",  // of local memory, the size alone
@@ -180,9 +178,13 @@ void ResidentCopier::ask_to_leave(std::uint32_t run) noexcept {
 
 bool ResidentCopier::try_start(std::span<const rk_copy> copies) {
   const std::uint32_t units = units_to_send(copies);
-  if (units == 0) return false;
   const std::uint32_t run = run_.load();
-  if (run == 0 || leaving_.load() || has_left(run)) return false;
+  if (units == 0 || run == 0 || leaving_.load() || has_left(run)) return false;
+  post(copies, units, run);
+  return true;
+}
+
+void ResidentCopier::post(std::span<const rk_copy> copies, std::uint32_t units, std::uint32_t run) {
   batch_run_ = run;
   copies_.assign(copies.begin(), copies.end());
   auto* const entries = at<rk_copier_entry>(RK_COPIER_IN);
@@ -203,7 +205,6 @@ bool ResidentCopier::try_start(std::span<const rk_copy> copies) {
                       rk_u64{copies.size()} << 12 | units;
   // release: entries and data; pairs with the acquire in rk_copier
   std::atomic_ref(at<rk_copier_host_line>(0)->batch).store(word, std::memory_order_release);
-  return true;
 }
 
 ResidentCopier::Outcome ResidentCopier::look() {
@@ -289,9 +290,15 @@ Result<void> ResidentCopier::test_batch(rk_u32 number) {
       std::this_thread::yield();
       continue;
     }
-    // Others may have had this processor for as long as an idle kernel stays.
-    if (has_left(run_.load())) launch();
-    started = try_start(copies);
+    const std::uint32_t run = run_.load();
+    if (has_left(run)) {
+      // First the batch: others may have this processor for as long as an idle kernel stays.
+      post(copies, units_to_send(copies), run + 1);
+      launch();
+      started = true;
+    } else {
+      started = try_start(copies);
+    }
   }
   return sent == received ? Result<void>() : failed("brought other bytes");
 }

@@ -70,6 +70,8 @@ class ResidentCopier final : private Residency::Member {
                                                       cl_program program, cl_mem arena,
                                                       Memory memory);
   void launch() noexcept;
+  /// For that run, which may be the next one.
+  void post(std::span<const rk_copy> copies, std::uint32_t units, std::uint32_t run);
   /// Patterns there and back.
   [[nodiscard]] Result<void> test();
   [[nodiscard]] Result<void> test_batch(rk_u32 number);
