@@ -30,14 +30,16 @@ struct Options {
   /// Extents of inputs by their names. Needed where the file leaves extents open.
   std::map<std::string, std::vector<std::int64_t>, std::less<>> inputs{};
   /// Inputs that the function keeps, and the outputs that they become for the next execution: the
-  /// state of a recurrent network. They are neither inputs nor outputs then; zeros at first.
+  /// state of a recurrent network. They are no inputs then, and outputs only where
+  /// `outputs` names them; zeros at first.
   std::map<std::string, std::string, std::less<>> state{};
   /// Which outputs, in this order; empty: all that are no state, in the file's order. What they do
   /// not depend on is left out, and need not be known.
   std::vector<std::string> outputs{};
 };
 
-/// Inputs and outputs in the order of the file, or of `outputs`.
+/// Inputs and outputs in the order of the file, or of `outputs`; without inputs that no output
+/// depends on.
 [[nodiscard]] Result<Graph> read(std::span<const std::byte> file, const Options& options = {});
 /// Also invalid_argument for a file that cannot be read.
 [[nodiscard]] Result<Graph> read_file(const std::string& path, const Options& options = {});

@@ -17,7 +17,17 @@ namespace {
 /// "node 'dense/MatMul' (MatMul)"
 std::string place_of(const Node& node) {
   const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
+  if (node.name.empty() && !node.outputs.empty())
+    return "the node that makes '" + node.outputs[0] + "' (" + op + ")";
   return "node '" + node.name + "' (" + op + ")";
+}
+
+/// "[2, ?]": open ones have no number.
+std::string text_of(const Integers& extents) {
+  std::string text;
+  for (const std::int64_t extent : extents)
+    text += (text.empty() ? "" : ", ") + (extent < 0 ? "?" : std::to_string(extent));
+  return "[" + text + "]";
 }
 
 }  // namespace
@@ -228,7 +238,10 @@ Result<void> Importer::find_outputs() {
   if (outputs_.empty())
     for (const ValueInfo& output : model_.graph.outputs)
       if (!states.contains(output.name)) outputs_.push_back(output.name);
-  if (outputs_.empty()) return Error(Errc::malformed_message, "the model has no outputs");
+  if (outputs_.empty())
+    return states.empty() ? Error(Errc::malformed_message, "the model has no outputs")
+                          : Error(Errc::invalid_argument,
+                                  "all outputs are states: Options::outputs names some");
   return {};
 }
 
@@ -281,8 +294,9 @@ Result<Integers> Importer::extents_of(const ValueInfo& info) const {
           return file < 0 || file == wanted;
         });
     if (fits) return given->second;
-    return Error(Errc::invalid_argument,
-                 "input '" + info.name + "' has other extents in the file than in the options");
+    return Error(Errc::invalid_argument, "input '" + info.name + "' has the extents " +
+                                             text_of(extents) + " in the file and " +
+                                             text_of(given->second) + " in the options");
   }
   for (std::size_t dim = 0; dim < extents.size(); ++dim)
     if (extents[dim] < 0)
@@ -311,7 +325,11 @@ Result<void> Importer::take_inputs() {
   for (const ValueInfo& info : model_.graph.inputs) {
     if (!names.insert(info.name).second) return twice(info.name);
     const bool is_state = options_.state.contains(info.name);
-    if (values_.contains(info.name) && !is_state) continue;  // a default: it stays
+    if (values_.contains(info.name)) {  // a default: it stays
+      if (!is_state) continue;
+      return Error(Errc::unsupported,
+                   "state '" + info.name + "' has elements in the file; states begin with zeros");
+    }
     if (!wanted_.contains(info.name)) continue;
     if (!info.is_tensor) return Error(Errc::unsupported, "input '" + info.name + "' is no tensor");
     RK_TRY(extents, extents_of(info));
@@ -372,14 +390,18 @@ Result<Graph> read_file(const std::string& path, const Options& options) {
     const auto unreadable = [&](const std::string& why) {
       return Error(Errc::invalid_argument, "'" + path + "' cannot be read: " + why);
     };
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) return unreadable(error.message());
+    std::error_code failed;
+    const std::uintmax_t size = std::filesystem::file_size(path, failed);
+    if (failed) return unreadable(failed.message());
     std::vector<char> bytes(size);
     std::ifstream file(path, std::ios::binary);
     if (!file.read(bytes.data(), static_cast<std::streamsize>(size)))
       return unreadable(std::generic_category().message(errno));
-    return read(std::as_bytes(std::span(bytes)), options);
+    Result<Graph> graph = read(std::as_bytes(std::span(bytes)), options);
+    if (graph) return graph;
+    Error error = std::move(graph).error();
+    error.detail = "'" + path + "': " + error.detail;
+    return error;
   });
 }
 

@@ -123,6 +123,18 @@ TEST(OnnxImport, KeepsStateThatTheOptionsName) {
   EXPECT_THAT(read(bytes, {.state = {{"h", "cn"}}}).error().text(), HasSubstr("no output 'cn'"));
 }
 
+TEST(OnnxImport, RefusesAStateThatTheFileHasElementsFor) {
+  const auto bytes = file(Message()
+                              .message(1, node("Add", {"x", "h"}, "y"))
+                              .message(5, floats("h", {2}, {1, 2}))
+                              .message(11, info("x", {2}))
+                              .message(11, info("h", {2}))
+                              .message(12, info("y", {2})));
+  EXPECT_THAT(read(bytes, {.state = {{"h", "y"}}, .outputs = {"y"}}).error().text(),
+              HasSubstr("state 'h' has elements in the file"));
+  EXPECT_EQ(read(bytes, {.state = {{"h", "y"}}}).error(), Errc::invalid_argument);
+}
+
 TEST(OnnxImport, RefusesAStateThatChangesItsShape) {
   const auto bytes = file(Message()
                               .message(1, node("Add", {"x", "h"}, "y"))
@@ -162,7 +174,7 @@ TEST(OnnxImport, AsksForExtentsThatTheFileLeavesOpen) {
   };
   ASSERT_TRUE(read_with({5, 3}));
   EXPECT_EQ(read_with({5, 3})->inputs()[0], (TensorDesc{DType::f32, {5, 3}}));
-  EXPECT_THAT(read_with({5, 4}).error().text(), HasSubstr("other extents in the file"));
+  EXPECT_THAT(read_with({5, 4}).error().text(), HasSubstr("extents [?, 3] in the file and [5, 4]"));
   EXPECT_THAT(read(bytes, {.inputs = {{"z", {1}}}}).error().text(), HasSubstr("no input 'z'"));
 }
 
