@@ -30,6 +30,18 @@ std::string text_of(const Integers& extents) {
   return "[" + text + "]";
 }
 
+/// invalid_argument with the names there are.
+Result<void> check_name(const std::vector<ValueInfo>& all, const std::string& what,
+                        std::string_view name) {
+  std::string names;
+  for (const ValueInfo& one : all) {
+    if (one.name == name) return {};
+    names += (names.empty() ? "'" : ", '") + one.name + "'";
+  }
+  return Error(Errc::invalid_argument,
+               "the model has no " + what + " '" + std::string(name) + "'; it has " + names);
+}
+
 }  // namespace
 
 Integers Value::dims() const {
@@ -207,23 +219,11 @@ Result<Graph::Value> Importer::result(const std::string& name) {
 }
 
 Result<void> Importer::check_output(std::string_view name) const {
-  std::string names;
-  for (const ValueInfo& output : model_.graph.outputs) {
-    if (output.name == name) return {};
-    names += (names.empty() ? "'" : ", '") + output.name + "'";
-  }
-  return Error(Errc::invalid_argument,
-               "the model has no output '" + std::string(name) + "'; it has " + names);
+  return check_name(model_.graph.outputs, "output", name);
 }
 
 Result<void> Importer::check_input(std::string_view name) const {
-  std::string names;
-  for (const ValueInfo& input : model_.graph.inputs) {
-    if (input.name == name) return {};
-    names += (names.empty() ? "'" : ", '") + input.name + "'";
-  }
-  return Error(Errc::invalid_argument,
-               "the model has no input '" + std::string(name) + "'; it has " + names);
+  return check_name(model_.graph.inputs, "input", name);
 }
 
 Result<void> Importer::find_outputs() {

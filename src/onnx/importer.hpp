@@ -113,7 +113,7 @@ struct Rule {
   std::int64_t until;
   std::size_t operands;  ///< that are there always, the first ones
   Result<Results> (*lower)(const Operation& operation);
-  /// nullptr: it has operands that are never known. Nothing: not of these.
+  /// Nothing: not of these.
   std::optional<Tensor> (*fold)(const Operation& operation);
 };
 
@@ -139,6 +139,7 @@ class Importer {
   [[nodiscard]] Result<void> check_rules() const;
   [[nodiscard]] Result<void> lower(const Node& node);
   [[nodiscard]] Result<Graph::Value> result(const std::string& name);
+  /// invalid_argument: the model has none of that name.
   [[nodiscard]] Result<void> check_output(std::string_view name) const;
   [[nodiscard]] Result<void> check_input(std::string_view name) const;
 
