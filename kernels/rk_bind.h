@@ -23,18 +23,40 @@ enum rk_op_id {
 #undef RK_OP
 };
 
-/// Element types of the operands, as ops.def names them.
-enum rk_op_types { RK_TYPES_f32, RK_TYPES_any, RK_TYPES_indexed };
+/// Element types of operands and output, as ops.def names them.
+enum rk_op_types {
+  RK_TYPES_f32,
+  RK_TYPES_any,
+  RK_TYPES_indexed,
+  RK_TYPES_compared,
+  RK_TYPES_converted,
+  RK_TYPES_selected
+};
 
 #define RK_OPERAND_OUTPUT RK_INPUTS_MAX
 #define RK_OPERAND_ALIGN 64u
 
-/// Whether operand `operand`, an input or the output, may have type `dtype` beside a first input of
-/// type `first`.
-RK_INLINE rk_u32 rk_dtype_fits(rk_u32 types, rk_u32 operand, rk_u32 dtype, rk_u32 first) {
-  if (types == RK_TYPES_indexed && operand == 1)
-    return dtype == RK_DTYPE_I32 || dtype == RK_DTYPE_I64;
-  return dtype == first && (dtype == RK_DTYPE_F32 || types != RK_TYPES_f32);
+/// Whether operand `operand` of the command, an input or the output, may have its element type
+/// beside the first input's (the second's, where the first is a condition).
+RK_INLINE rk_u32 rk_dtype_fits(rk_u32 types, RK_GLOBAL const rk_command* command, rk_u32 operand) {
+  const rk_u32 is_output = operand == RK_OPERAND_OUTPUT;
+  const rk_u32 dtype = is_output ? command->output.dtype : command->inputs[operand].dtype;
+  switch (types) {
+    case RK_TYPES_f32: return dtype == RK_DTYPE_F32;
+    case RK_TYPES_indexed:
+      if (operand == 1) return dtype == RK_DTYPE_I32 || dtype == RK_DTYPE_I64;
+      break;
+    case RK_TYPES_compared:
+      if (is_output) return dtype == RK_DTYPE_I32;
+      break;
+    case RK_TYPES_converted:
+      if (is_output) return 1;
+      break;
+    case RK_TYPES_selected:
+      return dtype == (operand == 0 ? RK_DTYPE_I32 : command->inputs[1].dtype);
+    default: break;
+  }
+  return dtype == command->inputs[0].dtype;
 }
 
 /// Whether the operand's own words agree: type, rank, extents, count. An overflow cannot hide: the
@@ -86,18 +108,17 @@ RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 inp
   const rk_const_bytes region =
       operand->place == RK_PLACE_MESSAGE ? message->payload : (rk_const_bytes)resident;
   if (!rk_operand_is_sound(operand)) return RK_FAULT_bad_operand;
-  if (!rk_dtype_fits(types, input, operand->dtype, args->command->inputs[0].dtype))
-    return RK_FAULT_bad_operand;
+  if (!rk_dtype_fits(types, args->command, input)) return RK_FAULT_bad_operand;
   if (!rk_region_holds(region_bytes, operand->offset, bytes)) return RK_FAULT_bad_operand;
   args->inputs[input] = (RK_GLOBAL const rk_f32*)(region + operand->offset);
   return RK_FAULT_NONE;
 }
 
-RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args) {
+RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args, rk_u32 types) {
   RK_GLOBAL const rk_operand* operand = &args->command->output;
   const rk_u64 bytes = rk_operand_bytes(operand);
   message->fault_detail = RK_OPERAND_OUTPUT;
-  if (!rk_operand_is_sound(operand) || operand->dtype != args->command->inputs[0].dtype)
+  if (!rk_operand_is_sound(operand) || !rk_dtype_fits(types, args->command, RK_OPERAND_OUTPUT))
     return RK_FAULT_bad_operand;
   if (operand->place == RK_PLACE_MESSAGE) {
     if (!rk_region_holds(message->reply_bytes, operand->offset, bytes)) {
@@ -188,7 +209,7 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
     if (fault != RK_FAULT_NONE) return fault;
   }
   if (args->command->output_count == 0) return RK_FAULT_NONE;
-  const rk_u32 fault = rk_bind_output(message, args);
+  const rk_u32 fault = rk_bind_output(message, args, types);
   if (fault != RK_FAULT_NONE) return fault;
   // The reply is no place where an operand of this message may lie.
   if (args->command->output.place == RK_PLACE_MESSAGE) return RK_FAULT_NONE;

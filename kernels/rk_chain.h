@@ -42,7 +42,11 @@ typedef struct rk_chain {
 RK_INLINE rk_u32 rk_op_chains(rk_u32 op) {
   switch (op) {
 #define RK_CASE(name, expression) case RK_OP_ID_##name:
-    RK_NUMERIC_OPS(RK_CASE) RK_BINARY_OPS(RK_CASE) RK_UNARY_OPS(RK_CASE) return 1;
+    RK_NUMERIC_OPS(RK_CASE)
+    RK_ORDERED_OPS(RK_CASE)
+    RK_BINARY_OPS(RK_CASE)
+    RK_UNARY_OPS(RK_CASE)
+    return 1;
 #undef RK_CASE
     default: return 0;
   }
@@ -140,7 +144,7 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
     const rk_u32 fault = rk_chain_bind_link(message, args, chain);
     if (fault != RK_FAULT_NONE) return fault;
     if (result->place == RK_PLACE_CHAIN) continue;
-    const rk_u32 bad = rk_bind_output(message, args);
+    const rk_u32 bad = rk_bind_output(message, args, RK_TYPES_f32);
     if (bad != RK_FAULT_NONE) return bad;
     chain->elements = result->element_count;
     if (chain->row == 0) chain->row = chain->elements;
@@ -154,24 +158,6 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
 }
 
 // --- running ----------------------------------------------------------------------------------
-
-/// The first `count` of 16 elements, and zeros.
-RK_INLINE rk_f32x16 rk_chain_load(RK_GLOBAL const rk_f32* from, rk_u64 count) {
-  if (count >= RK_WIDTH) return rk_load16(from);
-  rk_f32 elements[16];
-  for (rk_u64 i = 0; i < RK_WIDTH; ++i) elements[i] = i < count ? from[i] : 0.0f;
-  return rk_load16_private(elements);
-}
-
-RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 value) {
-  if (count >= RK_WIDTH) {
-    rk_store16(to, value);
-    return;
-  }
-  rk_f32 elements[16];
-  rk_store16_private(elements, value);
-  for (rk_u64 i = 0; i < count; ++i) to[i] = elements[i];
-}
 
 #define RK_CHAIN_CASE(code, expression, first, second) \
   case code:                                           \
@@ -199,7 +185,7 @@ RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 valu
     rk_f32x16 value[vectors];                                                                    \
     rk_f32x16 other[vectors];                                                                    \
     RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
-      value[v] = other[v] = rk_chain_load(chain->start + element + v * RK_WIDTH, count);         \
+      value[v] = other[v] = rk_load_part16(chain->start + element + v * RK_WIDTH, count);        \
     }                                                                                            \
     for (rk_u32 i = 0; i < chain->count; ++i) {                                                  \
       const rk_link* link = &chain->links[i];                                                    \
@@ -210,18 +196,19 @@ RK_INLINE void rk_chain_store(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 valu
       } else if (link->how != RK_INPUT_NONE) {                                                   \
         const rk_u64 offset = link->how == RK_INPUT_ROW ? column : element;                      \
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                         \
-          other[v] = rk_chain_load(link->from + offset + v * RK_WIDTH, count);                   \
+          other[v] = rk_load_part16(link->from + offset + v * RK_WIDTH, count);                  \
         }                                                                                        \
       }                                                                                          \
       switch (link->op) {                                                                        \
         RK_NUMERIC_OPS(RK_CHAIN_BINARY)                                                          \
+        RK_ORDERED_OPS(RK_CHAIN_BINARY)                                                          \
         RK_BINARY_OPS(RK_CHAIN_BINARY)                                                           \
         RK_UNARY_OPS(RK_CHAIN_UNARY)                                                             \
         default: break;                                                                          \
       }                                                                                          \
     }                                                                                            \
     RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
-      rk_chain_store(chain->output + element + v * RK_WIDTH, count, value[v]);                   \
+      rk_store_part16(chain->output + element + v * RK_WIDTH, count, value[v]);                  \
     }                                                                                            \
   }
 

@@ -5,12 +5,18 @@
 #include "rk_bind.h"
 #include "rk_chain.h"
 
+#include "ops/cast.cl"
+#include "ops/compare.cl"
+#include "ops/concat.cl"
 #include "ops/conv2d.cl"
 #include "ops/dot.cl"
 #include "ops/gather.cl"
 #include "ops/matmul.cl"
 #include "ops/reduce.cl"
+#include "ops/reduce_max.cl"
 #include "ops/reshape.cl"
+#include "ops/select.cl"
+#include "ops/softmax.cl"
 #include "ops/strided.cl"
 
 RK_INLINE rk_u32 rk_op_noop(const rk_op_args* args) {
@@ -73,7 +79,7 @@ RK_OUTLINE rk_u32 rk_run_graph(rk_message* message, rk_op_args* args) {
       run.own % RK_OPERAND_ALIGN != 0 || run.own > message->arena_bytes)
     return RK_FAULT_bad_command;
   rk_u32 fault = rk_bind_input(message, args, 0, RK_TYPES_f32);
-  if (fault == RK_FAULT_NONE) fault = rk_bind_output(message, args);
+  if (fault == RK_FAULT_NONE) fault = rk_bind_output(message, args, RK_TYPES_f32);
   if (fault != RK_FAULT_NONE) return fault;
   rk_message inner = *message;
   inner.payload = (rk_const_bytes)args->inputs[0];

@@ -90,29 +90,35 @@ enum class Padding : std::uint8_t {
   custom,  ///< by `OpAttributes::pads`
 };
 
+/// What `compare` asks of two elements. Greater is less with the operands swapped.
+enum class Comparison : std::uint8_t {
+  equal = RK_COMPARE_EQUAL,
+  not_equal = RK_COMPARE_NOT_EQUAL,
+  less = RK_COMPARE_LESS,
+  less_equal = RK_COMPARE_LESS_EQUAL,
+};
+
 /// Attributes as a user gives them; an op reads those it knows.
 struct OpAttributes {
-  /// sum, mean: [-rank, rank), empty = all; expand_dims: dims of the result; squeeze: dims of the
-  /// operand, empty = all of extent 1.
+  /// sum, mean, reduce_max, softmax: [-rank, rank), empty = all; expand_dims: dims of the result;
+  /// squeeze: dims of the operand, empty = all of extent 1; concat: one, in [-rank, rank).
   IntList axes{};
   IntList shape{};                   ///< reshape: new shape, at most one -1; fill: output shape
-  bool keepdims = false;             ///< sum, mean
+  bool keepdims = false;             ///< sum, mean, reduce_max
   IntList permutation{};             ///< transpose: result dim d is operand dim permutation[d]
   IntList indices{};                 ///< index: one for each dim
   SliceRanges slice{};               ///< slice: one of each for each dim
   IntList strides{};                 ///< conv2d: vertical, horizontal
   IntList pads{};                    ///< conv2d, custom padding: top, bottom, left, right
   Padding padding = Padding::valid;  ///< conv2d
+  Comparison comparison = Comparison::equal;  ///< compare
+  DType dtype = DType::none;                  ///< cast: of the result
 
   constexpr bool operator==(const OpAttributes&) const noexcept = default;
 };
 
-/// The element types that an op takes; its result has that of the first operand.
-enum class OperandTypes : std::uint8_t {
-  f32,
-  any,      ///< f32, i32 or i64, all operands alike
-  indexed,  ///< the first operand any, the second i32 or i64
-};
+/// The element types of an op's operands and of its result, as ops.def explains them.
+enum class OperandTypes : std::uint8_t { f32, any, indexed, compared, converted, selected };
 
 /// One row of the table.
 struct OpInfo {

@@ -38,6 +38,28 @@ namespace detail {
 [[nodiscard]] inline Request div(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::div, a, b);
 }
+/// The larger and the smaller of both, with broadcasting; b where they are equal; NaN if one is.
+[[nodiscard]] inline Request max(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::max, a, b);
+}
+[[nodiscard]] inline Request min(const TensorView& a, const TensorView& b) noexcept {
+  return detail::binary(Op::min, a, b);
+}
+/// 1 where it holds, else 0, as i32, with broadcasting. NaN is only `not_equal`, to all.
+[[nodiscard]] inline Request compare(const TensorView& a, const TensorView& b,
+                                     Comparison comparison) noexcept {
+  Request request = detail::binary(Op::compare, a, b);
+  request.attributes.comparison = comparison;
+  return request;
+}
+/// `a` where `condition`, which is i32, is not 0, and `b` elsewhere; all three broadcast.
+[[nodiscard]] inline Request select(const TensorView& condition, const TensorView& a,
+                                    const TensorView& b) noexcept {
+  Request request = detail::binary(Op::select, condition, a);
+  request.input_count = 3;
+  request.inputs[2] = b;
+  return request;
+}
 /// x if x > 0, else +0 (NaN and -0 give +0).
 [[nodiscard]] inline Request relu(const TensorView& x) noexcept {
   return detail::unary(Op::relu, x);
@@ -47,6 +69,15 @@ namespace detail {
 [[nodiscard]] inline Request exp(const TensorView& x) noexcept { return detail::unary(Op::exp, x); }
 /// Natural logarithm; NaN below 0, -infinity at 0.
 [[nodiscard]] inline Request log(const TensorView& x) noexcept { return detail::unary(Op::log, x); }
+/// The square root, rounded correctly; NaN below 0.
+[[nodiscard]] inline Request sqrt(const TensorView& x) noexcept {
+  return detail::unary(Op::sqrt, x);
+}
+/// The hyperbolic tangent, and the error function: from -1 to 1.
+[[nodiscard]] inline Request tanh(const TensorView& x) noexcept {
+  return detail::unary(Op::tanh, x);
+}
+[[nodiscard]] inline Request erf(const TensorView& x) noexcept { return detail::unary(Op::erf, x); }
 /// [..., M, K] x [..., K, N] -> [..., M, N]; batch dims broadcast.
 [[nodiscard]] inline Request matmul(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::matmul, a, b);
@@ -81,6 +112,19 @@ struct Conv2dOptions {
                                   bool keepdims = false) noexcept {
   Request request = sum(x, axes, keepdims);
   request.op = Op::mean;
+  return request;
+}
+/// The largest; NaN if one is.
+[[nodiscard]] inline Request reduce_max(const TensorView& x, IntList axes,
+                                        bool keepdims = false) noexcept {
+  Request request = sum(x, axes, keepdims);
+  request.op = Op::reduce_max;
+  return request;
+}
+/// exp(x), divided by its sum along `axes`; large x do no harm. Empty = all axes.
+[[nodiscard]] inline Request softmax(const TensorView& x, IntList axes = {-1}) noexcept {
+  Request request = sum(x, axes);
+  request.op = Op::softmax;
   return request;
 }
 [[nodiscard]] inline Request sum_all(const TensorView& x) noexcept {
@@ -129,6 +173,20 @@ struct Conv2dOptions {
 /// An index out of range is found where the op runs: E6001, and nothing is written.
 [[nodiscard]] inline Request gather(const TensorView& x, const TensorView& indices) noexcept {
   return detail::binary(Op::gather, x, indices);
+}
+/// `b` behind `a` along dim `axis`, in [-rank, rank); their other extents agree.
+[[nodiscard]] inline Request concat(const TensorView& a, const TensorView& b,
+                                    std::int64_t axis) noexcept {
+  Request request = detail::binary(Op::concat, a, b);
+  request.attributes.axes = {axis};
+  return request;
+}
+/// The same numbers as `dtype`. f32 to integers: towards 0, NaN as 0, beyond the range its end.
+/// i64 to i32: the lower 32 bits.
+[[nodiscard]] inline Request cast(const TensorView& x, DType dtype) noexcept {
+  Request request = detail::unary(Op::cast, x);
+  request.attributes.dtype = dtype;
+  return request;
 }
 [[nodiscard]] inline Request copy(const TensorView& x) noexcept {
   return detail::unary(Op::copy, x);

@@ -39,6 +39,9 @@ typedef struct rk_op_args {
 /// words that another op moved.
 typedef rk_u32 __attribute__((may_alias)) rk_element32;
 typedef rk_u64 __attribute__((may_alias)) rk_element64;
+/// The same for what depends on the sign.
+typedef rk_i32 __attribute__((may_alias)) rk_signed32;
+typedef rk_i64 __attribute__((may_alias)) rk_signed64;
 
 /// Words of one element.
 RK_INLINE rk_u32 rk_element_words(RK_GLOBAL const rk_operand* operand) {
@@ -56,6 +59,25 @@ RK_INLINE void rk_move_words(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* from,
   for (; i < words; ++i) to[i] = from[i];
 }
 
+/// The first `count` of 16 elements, and zeros.
+RK_INLINE rk_f32x16 rk_load_part16(RK_GLOBAL const rk_f32* from, rk_u64 count) {
+  if (count >= RK_WIDTH) return rk_load16(from);
+  rk_f32 elements[16];
+  for (rk_u64 i = 0; i < RK_WIDTH; ++i) elements[i] = i < count ? from[i] : 0.0f;
+  return rk_load16_private(elements);
+}
+
+/// Stores the first `count` of 16 elements.
+RK_INLINE void rk_store_part16(RK_GLOBAL rk_f32* to, rk_u64 count, rk_f32x16 value) {
+  if (count >= RK_WIDTH) {
+    rk_store16(to, value);
+    return;
+  }
+  rk_f32 elements[16];
+  rk_store16_private(elements, value);
+  for (rk_u64 i = 0; i < count; ++i) to[i] = elements[i];
+}
+
 /// The fault of an index that lies outside. The detail has the index's position in its upper half
 /// and in the lower one the index itself, or the nearest number that 32 bits hold.
 RK_INLINE rk_u32 rk_index_fault(const rk_op_args* args, rk_u64 position, rk_i64 index) {
@@ -71,5 +93,16 @@ RK_INLINE rk_u32 rk_same_shape(RK_GLOBAL const rk_operand* a, RK_GLOBAL const rk
   for (rk_u32 dim = 0; dim < RK_RANK_MAX; ++dim) difference |= a->dims[dim] ^ b->dims[dim];
   return difference == 0;
 }
+
+/// An op from what it does for each element type. The names come whole: `max` by itself is a macro
+/// of some drivers.
+#define RK_DISPATCH_TYPES(op, f32_body, i32_body, i64_body) \
+  RK_INLINE rk_u32 op(const rk_op_args* args) {             \
+    switch (args->command->output.dtype) {                  \
+      case RK_DTYPE_I32: return i32_body(args);             \
+      case RK_DTYPE_I64: return i64_body(args);             \
+      default: return f32_body(args);                       \
+    }                                                       \
+  }
 
 #endif

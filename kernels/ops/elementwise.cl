@@ -4,8 +4,9 @@
 #define RINGKERNEL_OPS_ELEMENTWISE_CL
 
 #include "ops/args.h"
-#include "ops/exp_log.h"
 #include "ops/odometer.h"
+#include "ops/order.h"
+#include "ops/sqrt_tanh_erf.h"
 
 RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk) {
   RK_GLOBAL const rk_operand* out = &args->command->output;
@@ -78,13 +79,14 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
   RK_BINARY_F32(rk_##name##_f32, expression)                    \
   RK_BINARY_INTEGERS(rk_##name##_i32, rk_element32, expression) \
   RK_BINARY_INTEGERS(rk_##name##_i64, rk_element64, expression) \
-  RK_INLINE rk_u32 rk_op_##name(const rk_op_args* args) {       \
-    switch (args->command->output.dtype) {                      \
-      case RK_DTYPE_I32: return rk_##name##_i32(args);          \
-      case RK_DTYPE_I64: return rk_##name##_i64(args);          \
-      default: return rk_##name##_f32(args);                    \
-    }                                                           \
-  }
+  RK_DISPATCH_TYPES(rk_op_##name, rk_##name##_f32, rk_##name##_i32, rk_##name##_i64)
+
+/// A binary op on f32 and, with the same expression on signed numbers, on i32 and i64.
+#define RK_ELEMENTWISE_ORDERED(name, expression)               \
+  RK_BINARY_F32(rk_##name##_f32, expression)                   \
+  RK_BINARY_INTEGERS(rk_##name##_i32, rk_signed32, expression) \
+  RK_BINARY_INTEGERS(rk_##name##_i64, rk_signed64, expression) \
+  RK_DISPATCH_TYPES(rk_op_##name, rk_##name##_f32, rk_##name##_i32, rk_##name##_i64)
 
 /// One operand `x`; `zero` is +0 of the same width.
 #define RK_ELEMENTWISE_UNARY(name, expression)                                        \
@@ -112,11 +114,15 @@ RK_INLINE rk_u32 rk_elementwise_begin(const rk_op_args* args, rk_odometer* walk)
 
 /// The ops on f32 and their expressions: what OP makes of each.
 #define RK_NUMERIC_OPS(OP) OP(add, x + y) OP(mul, x* y) OP(sub, x - y)
+#define RK_ORDERED_OPS(OP) OP(max, rk_max(x, y)) OP(min, rk_min(x, y))
 #define RK_BINARY_OPS(OP) OP(div, x / y)
-#define RK_UNARY_OPS(OP) \
-  OP(relu, rk_where_greater(x, zero, x, zero)) OP(neg, -x) OP(exp, rk_exp(x)) OP(log, rk_log(x))
+#define RK_UNARY_OPS(OP)                       \
+  OP(relu, rk_where_greater(x, zero, x, zero)) \
+  OP(neg, -x)                                  \
+  OP(exp, rk_exp(x)) OP(log, rk_log(x)) OP(sqrt, rk_sqrt(x)) OP(tanh, rk_tanh(x)) OP(erf, rk_erf(x))
 
 RK_NUMERIC_OPS(RK_ELEMENTWISE_NUMERIC)
+RK_ORDERED_OPS(RK_ELEMENTWISE_ORDERED)
 RK_BINARY_OPS(RK_ELEMENTWISE_BINARY)
 RK_UNARY_OPS(RK_ELEMENTWISE_UNARY)
 

@@ -112,6 +112,20 @@ RK_INLINE rk_f32x16 rk_sum_scattered16(RK_GLOBAL const rk_f32* from, rk_odometer
   return rk_sum_tree16_total(&tree);
 }
 
+/// Splits the dims into those that stay and those of the mask; 0 if it names none, or others.
+RK_INLINE rk_u32 rk_split_axes(RK_GLOBAL const rk_operand* in, rk_u32 mask, rk_odometer* kept,
+                               rk_odometer* reduced) {
+  if (mask >> in->rank != 0 || (mask == 0 && in->rank != 0)) return 0;
+  rk_odometer_begin(kept);
+  rk_odometer_begin(reduced);
+  rk_u32 stride = 1;
+  for (rk_u32 dim = in->rank; dim-- != 0;) {
+    rk_odometer_push((mask >> dim) & 1u ? reduced : kept, in->dims[dim], stride, 0);
+    stride *= in->dims[dim];
+  }
+  return 1;
+}
+
 /// Splits the input's dims into those that stay and those that are summed over; 0 if the output's
 /// shape is not what stays.
 RK_INLINE rk_u32 rk_reduce_split(RK_GLOBAL const rk_command* command, rk_odometer* kept,
@@ -120,18 +134,12 @@ RK_INLINE rk_u32 rk_reduce_split(RK_GLOBAL const rk_command* command, rk_odomete
   RK_GLOBAL const rk_operand* out = &command->output;
   const rk_u32 mask = command->attrs.reduce.axis_mask;
   const rk_u32 keepdims = command->attrs.reduce.keepdims;
-  if (mask >> in->rank != 0 || (mask == 0 && in->rank != 0) || keepdims > 1) return 0;
-  rk_odometer_begin(kept);
-  rk_odometer_begin(reduced);
-  rk_u32 stride = 1;
+  if (keepdims > 1 || !rk_split_axes(in, mask, kept, reduced)) return 0;
   rk_u32 out_rank = out->rank;
   for (rk_u32 dim = in->rank; dim-- != 0;) {
-    const rk_u32 extent = in->dims[dim];
     const rk_u32 is_reduced = (mask >> dim) & 1u;
-    rk_odometer_push(is_reduced ? reduced : kept, extent, stride, 0);
-    stride *= extent;
     if (is_reduced && !keepdims) continue;
-    if (out_rank-- == 0 || out->dims[out_rank] != (is_reduced ? 1 : extent)) return 0;
+    if (out_rank-- == 0 || out->dims[out_rank] != (is_reduced ? 1 : in->dims[dim])) return 0;
   }
   return out_rank == 0;
 }
@@ -171,38 +179,36 @@ RK_OUTLINE rk_u32 rk_reduce(const rk_op_args* args, rk_u32 is_mean) {
   return RK_FAULT_NONE;
 }
 
-/// Integer sums, which wrap, so that their order changes nothing.
-#define RK_SUM_INTEGERS(name, TYPE)                                                               \
-  RK_OUTLINE rk_u32 name(const rk_op_args* args) {                                                \
-    rk_odometer kept;                                                                             \
-    rk_odometer reduced;                                                                          \
-    if (!rk_reduce_split(args->command, &kept, &reduced)) return RK_FAULT_bad_shape;              \
-    const rk_u64 run = rk_odometer_run(&reduced);                                                 \
-    const rk_u64 step = reduced.rank == 0 ? 0 : reduced.a_strides[0];                             \
-    rk_u64 unit = 0;                                                                              \
-    do {                                                                                          \
-      const rk_u64 i = unit++;                                                                    \
-      if (i % args->lanes != args->lane) continue;                                                \
-      TYPE sum = 0;                                                                               \
-      do {                                                                                        \
-        RK_GLOBAL const TYPE* from = (RK_GLOBAL const TYPE*)args->inputs[0] + kept.a + reduced.a; \
-        for (rk_u64 j = 0; j < run; ++j) sum += from[j * step];                                   \
-      } while (rk_odometer_next(&reduced, 1));                                                    \
-      ((RK_GLOBAL TYPE*)args->output)[i] = sum;                                                   \
-    } while (rk_odometer_next(&kept, 0));                                                         \
-    return RK_FAULT_NONE;                                                                         \
+/// What each output is, for integers, whose order changes nothing: `result` begins as `first`, of
+/// the elements that begin at `from`, and takes in each `element` by `expression`. Sums wrap.
+#define RK_REDUCE_INTEGERS(name, TYPE, first, expression)                            \
+  RK_OUTLINE rk_u32 name(const rk_op_args* args) {                                   \
+    rk_odometer kept;                                                                \
+    rk_odometer reduced;                                                             \
+    if (!rk_reduce_split(args->command, &kept, &reduced)) return RK_FAULT_bad_shape; \
+    const rk_u64 run = rk_odometer_run(&reduced);                                    \
+    const rk_u64 step = reduced.rank == 0 ? 0 : reduced.a_strides[0];                \
+    rk_u64 unit = 0;                                                                 \
+    do {                                                                             \
+      const rk_u64 i = unit++;                                                       \
+      if (i % args->lanes != args->lane) continue;                                   \
+      RK_GLOBAL const TYPE* from = (RK_GLOBAL const TYPE*)args->inputs[0] + kept.a;  \
+      TYPE result = first;                                                           \
+      do {                                                                           \
+        for (rk_u64 j = 0; j < run; ++j) {                                           \
+          const TYPE element = from[reduced.a + j * step];                           \
+          result = expression;                                                       \
+        }                                                                            \
+      } while (rk_odometer_next(&reduced, 1));                                       \
+      ((RK_GLOBAL TYPE*)args->output)[i] = result;                                   \
+    } while (rk_odometer_next(&kept, 0));                                            \
+    return RK_FAULT_NONE;                                                            \
   }
 
-RK_SUM_INTEGERS(rk_sum_i32, rk_element32)
-RK_SUM_INTEGERS(rk_sum_i64, rk_element64)
-
-RK_INLINE rk_u32 rk_op_sum(const rk_op_args* args) {
-  switch (args->command->output.dtype) {
-    case RK_DTYPE_I32: return rk_sum_i32(args);
-    case RK_DTYPE_I64: return rk_sum_i64(args);
-    default: return rk_reduce(args, 0);
-  }
-}
+RK_REDUCE_INTEGERS(rk_sum_i32, rk_element32, 0, result + element)
+RK_REDUCE_INTEGERS(rk_sum_i64, rk_element64, 0, result + element)
+RK_INLINE rk_u32 rk_sum_f32(const rk_op_args* args) { return rk_reduce(args, 0); }
+RK_DISPATCH_TYPES(rk_op_sum, rk_sum_f32, rk_sum_i32, rk_sum_i64)
 RK_INLINE rk_u32 rk_op_mean(const rk_op_args* args) { return rk_reduce(args, 1); }
 
 RK_INLINE rk_u32 rk_reduces_all(const rk_op_args* args) {

@@ -154,6 +154,19 @@ OpAttributes attributes_conv2d(const rk_command& command) {
   return attributes;
 }
 
+OpAttributes attributes_compare(const rk_command& command) {
+  OpAttributes attributes;
+  attributes.comparison =
+      static_cast<Comparison>(std::min(command.attrs.compare.comparison, 0xffu));
+  return attributes;
+}
+
+OpAttributes attributes_cast(const rk_command& command) {
+  OpAttributes attributes;
+  attributes.dtype = static_cast<DType>(std::min(command.attrs.cast.dtype, 0xffu));
+  return attributes;
+}
+
 Result<OpAttributes> read_attributes(const rk_command& command) {
   switch (static_cast<Op>(command.op)) {
 #define RK_OP(id, name, inputs, types, record, rule) \

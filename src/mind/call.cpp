@@ -51,6 +51,11 @@ Result<OpAttributes> guess_attributes(Op op, Descs inputs, std::span<const Tenso
     case Op::squeeze: attributes.axes = unit_dims_beyond(inputs[0].shape, wanted); break;
     case Op::sum:
     case Op::mean:
+    case Op::reduce_max:
+    case Op::softmax:
+    case Op::concat:
+    case Op::compare:
+    case Op::cast:
     case Op::transpose:
     case Op::index:
     case Op::slice:

@@ -73,6 +73,33 @@ Result<Inference> infer_squeeze(const OpCall& call) {
   return result;
 }
 
+Result<Inference> infer_concat(const OpCall& call) {
+  const Shape& a = call.inputs[0].shape;
+  const Shape& b = call.inputs[1].shape;
+  if (a.rank() != b.rank() || a.rank() == 0)
+    return call_error(Errc::rank_mismatch, call,
+                      "expected equal ranks of 1 or more, got ranks " + std::to_string(a.rank()) +
+                          " and " + std::to_string(b.rank()));
+  if (call.attributes.axes.count() != 1)
+    return call_error(Errc::invalid_axis, call,
+                      std::to_string(call.attributes.axes.count()) + " axes, expected one");
+  RK_TRY(mask, axis_mask(call, -static_cast<std::int64_t>(a.rank())));
+  std::array<std::int64_t, rank_max> dims{};
+  for (std::size_t dim = 0; dim < a.rank(); ++dim) {
+    const bool is_axis = ((mask >> dim) & 1u) != 0;
+    dims[dim] = std::int64_t{a[dim]} + (is_axis ? b[dim] : 0);
+    if (!is_axis && a[dim] != b[dim])
+      return call_error(Errc::dimension_mismatch, call,
+                        "extents " + std::to_string(a[dim]) + " and " + std::to_string(b[dim]) +
+                            " at dim " + std::to_string(dim));
+  }
+  auto shape = Shape::make(std::span(dims).first(a.rank()));
+  if (!shape) return call_error(Errc::allocation_failure, call, shape.error().detail);
+  Inference result{{call.inputs[0].dtype, *shape}, {}};
+  result.attrs.axes.axis_mask = mask;
+  return result;
+}
+
 Result<Inference> infer_transpose(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   const IntList& permutation = call.attributes.permutation;

@@ -33,4 +33,32 @@ Result<Inference> infer_binary(const OpCall& call) {
   return Inference{{call.inputs[0].dtype, shape}, {}};
 }
 
+Result<Inference> infer_compare(const OpCall& call) {
+  const Comparison comparison = call.attributes.comparison;
+  if (comparison > Comparison::less_equal)
+    return call_error(
+        Errc::invalid_argument, call,
+        "no comparison has the number " + std::to_string(static_cast<unsigned>(comparison)));
+  RK_TRY(shape, broadcast(call, call.inputs[0].shape.dims(), call.inputs[1].shape.dims()));
+  Inference result{{DType::i32, shape}, {}};
+  result.attrs.compare.comparison = static_cast<rk_u32>(comparison);
+  return result;
+}
+
+Result<Inference> infer_select(const OpCall& call) {
+  RK_TRY(both, broadcast(call, call.inputs[1].shape.dims(), call.inputs[2].shape.dims()));
+  RK_TRY(shape, broadcast(call, call.inputs[0].shape.dims(), both.dims()));
+  return Inference{{call.inputs[1].dtype, shape}, {}};
+}
+
+Result<Inference> infer_cast(const OpCall& call) {
+  const DType dtype = call.attributes.dtype;
+  if (element_bytes(dtype) == 0)
+    return call_error(Errc::invalid_dtype, call,
+                      std::string("to element type ") + name(dtype) + ", supported: f32, i32, i64");
+  Inference result{{dtype, call.inputs[0].shape}, {}};
+  result.attrs.cast.dtype = static_cast<rk_u32>(dtype);
+  return result;
+}
+
 }  // namespace ringkernel::ops

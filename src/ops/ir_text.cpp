@@ -166,6 +166,16 @@ Result<bool> read_bool(IrCursor& cursor) {
   return before.expected("'true' or 'false'");
 }
 
+Result<DType> read_dtype(IrCursor& cursor) {
+  IrCursor before = cursor;
+  constexpr std::string_view choices = "'f32', 'i32' or 'i64'";
+  RK_TRY(word, cursor.identifier(choices));
+  for (const DType dtype : {DType::f32, DType::i32, DType::i64})
+    if (word == name(dtype)) return dtype;
+  if (word == "f64") return Error(Errc::invalid_dtype, before.where() + ": f64");
+  return before.expected(choices);
+}
+
 namespace {
 
 /// `[start:end:step, ...]`; a step that is not there is 1.
@@ -223,6 +233,17 @@ Result<void> read_padding(IrCursor& cursor, OpAttributes& attributes) {
   return cursor.expect(')');
 }
 
+Result<void> read_comparison(IrCursor& cursor, OpAttributes& attributes) {
+  constexpr std::string_view choices = "'Equal', 'NotEqual', 'Less' or 'LessEqual'";
+  constexpr std::array<std::string_view, 4> names{"Equal", "NotEqual", "Less", "LessEqual"};
+  IrCursor before = cursor;
+  RK_TRY(word, cursor.identifier(choices));
+  const auto found = std::ranges::find(names, word);
+  if (found == names.end()) return before.expected(choices);
+  attributes.comparison = static_cast<Comparison>(found - names.begin());
+  return {};
+}
+
 Result<void> read_list(IrCursor& cursor, std::string_view what, IntList& list) {
   RK_TRY(read, cursor.integers(what));
   list = read;
@@ -233,6 +254,11 @@ bool has_attributes(Op op) noexcept {
   switch (op) {
     case Op::sum:
     case Op::mean:
+    case Op::reduce_max:
+    case Op::softmax:
+    case Op::concat:
+    case Op::compare:
+    case Op::cast:
     case Op::reshape:
     case Op::fill:
     case Op::expand_dims:
@@ -252,7 +278,8 @@ Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
   const auto read = [&]() -> Result<void> {
     switch (op) {
       case Op::sum:
-      case Op::mean: {
+      case Op::mean:
+      case Op::reduce_max: {
         RK_TRY_VOID(read_list(cursor, "an axis", attributes.axes));
         RK_TRY_VOID(cursor.expect(','));
         RK_TRY(keepdims, read_bool(cursor));
@@ -262,7 +289,9 @@ Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
       case Op::reshape:
       case Op::fill: return read_list(cursor, "an extent", attributes.shape);
       case Op::expand_dims:
-      case Op::squeeze: return read_list(cursor, "an axis", attributes.axes);
+      case Op::squeeze:
+      case Op::softmax:
+      case Op::concat: return read_list(cursor, "an axis", attributes.axes);
       case Op::transpose: return read_list(cursor, "a dim", attributes.permutation);
       case Op::index: return read_list(cursor, "an index", attributes.indices);
       case Op::slice: {
@@ -274,6 +303,12 @@ Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
         RK_TRY_VOID(read_list(cursor, "a stride", attributes.strides));
         RK_TRY_VOID(cursor.expect(','));
         return read_padding(cursor, attributes);
+      case Op::compare: return read_comparison(cursor, attributes);
+      case Op::cast: {
+        RK_TRY(dtype, read_dtype(cursor));
+        attributes.dtype = dtype;
+        return {};
+      }
       default: return {};
     }
   };
@@ -306,7 +341,8 @@ Result<IrOperation> read_operation(IrCursor& cursor) {
     RK_TRY(op, read_opcode(cursor));
     operation.op = op;
     const OpInfo* const info = find_op(static_cast<std::uint16_t>(op));
-    if (info->rule != "binary") return before.expected("'Add', 'Sub', 'Mul' or 'Div'");
+    if (info->rule != "binary")
+      return before.expected("'Add', 'Sub', 'Mul', 'Div', 'Max' or 'Min'");
     RK_TRY_VOID(cursor.expect(','));
     separated = true;
   } else {

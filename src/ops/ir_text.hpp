@@ -79,6 +79,9 @@ struct IrOperation {
 /// `true` or `false`.
 [[nodiscard]] Result<bool> read_bool(IrCursor& cursor);
 
+/// `f32`, `i32` or `i64`. E2005: f64.
+[[nodiscard]] Result<DType> read_dtype(IrCursor& cursor);
+
 /// An operation, up to its closing parenthesis. E2007: more operands than any op has.
 [[nodiscard]] Result<IrOperation> read_operation(IrCursor& cursor);
 

@@ -50,6 +50,18 @@ Result<Inference> infer_reduce(const OpCall& call) {
   return reduced(call, mask, call.attributes.keepdims);
 }
 
+Result<Inference> infer_softmax(const OpCall& call) {
+  const std::size_t rank = call.inputs[0].shape.rank();
+  std::uint32_t mask = all_axes(rank);
+  if (call.attributes.axes.count() != 0) {
+    RK_TRY(named, axis_mask(call, -static_cast<std::int64_t>(rank)));
+    mask = named;
+  }
+  Inference result{call.inputs[0], {}};
+  result.attrs.reduce.axis_mask = mask;
+  return result;
+}
+
 Result<Inference> infer_reduce_all(const OpCall& call) {
   return reduced(call, all_axes(call.inputs[0].shape.rank()), false);
 }

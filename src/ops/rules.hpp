@@ -28,6 +28,14 @@ struct OpCall {
 [[nodiscard]] Result<Inference> infer_unary(const OpCall& call);
 /// Output is the broadcast of both inputs. E3001, E6004.
 [[nodiscard]] Result<Inference> infer_binary(const OpCall& call);
+/// Output i32, the broadcast of both inputs. E3001, E6004; invalid_argument: no such comparison.
+[[nodiscard]] Result<Inference> infer_compare(const OpCall& call);
+/// Output of the second input's type, the broadcast of all three. E3001, E6004.
+[[nodiscard]] Result<Inference> infer_select(const OpCall& call);
+/// Output like the input, of the type that the attributes name. E2005.
+[[nodiscard]] Result<Inference> infer_cast(const OpCall& call);
+/// Inputs of equal extents but along one axis, whose extents add up. E3002, E3003, E3004, E6004.
+[[nodiscard]] Result<Inference> infer_concat(const OpCall& call);
 /// [..., M, K] x [..., K, N] -> [..., M, N]. E3001, E3002, E3003, E6004.
 [[nodiscard]] Result<Inference> infer_matmul(const OpCall& call);
 /// Images NHWC x filter [rows, columns, C, outputs]. E3002, E3003 (the filter is larger than the
@@ -36,6 +44,8 @@ struct OpCall {
 [[nodiscard]] Result<Inference> infer_conv2d(const OpCall& call);
 /// Drops the dims in `axes`, or keeps them as 1; no axes: rank 0. E3004, E3005.
 [[nodiscard]] Result<Inference> infer_reduce(const OpCall& call);
+/// Output like the input; `axes` as for a reduction. E3004, E3005.
+[[nodiscard]] Result<Inference> infer_softmax(const OpCall& call);
 /// Rank 0, whatever the attributes say.
 [[nodiscard]] Result<Inference> infer_reduce_all(const OpCall& call);
 /// `shape`, at most one extent inferred. E3002, E3006, E3007, E6004.

@@ -10,8 +10,8 @@ namespace ringkernel {
 namespace {
 
 /// Rules that look at operands only.
-constexpr std::array attribute_free{"none", "unary",  "binary",    "matmul",
-                                    "dot",  "gather", "reduce_all"};
+constexpr std::array attribute_free{"none", "unary",  "binary",     "matmul",
+                                    "dot",  "gather", "reduce_all", "select"};
 
 constexpr bool reads_attributes(std::string_view rule) noexcept {
   return std::ranges::find(attribute_free, rule) == attribute_free.end();
@@ -45,21 +45,33 @@ Result<void> check_arity(const ops::OpCall& call) {
                              std::to_string(call.inputs.size()));
 }
 
+/// The operands that have one element type, whatever it is.
+std::span<const TensorDesc> alike(const ops::OpCall& call) {
+  if (call.op.types == OperandTypes::indexed) return call.inputs.first(1);
+  if (call.op.types == OperandTypes::selected) return call.inputs.subspan(1);
+  return call.inputs;
+}
+
 Result<void> check_dtypes(const ops::OpCall& call) {
   if (call.inputs.empty()) return {};
-  const DType dtype = call.inputs[0].dtype;
-  const OperandTypes types = call.op.types;
-  const bool is_indexed = types == OperandTypes::indexed;
-  for (const TensorDesc& input : call.inputs.first(is_indexed ? 1 : call.inputs.size()))
-    if (input.dtype != dtype)
+  const std::span<const TensorDesc> operands = alike(call);
+  const DType dtype = operands[0].dtype;
+  for (const TensorDesc& operand : operands)
+    if (operand.dtype != dtype)
       return ops::call_error(
           Errc::dtype_mismatch, call,
-          std::string("operands are ") + name(dtype) + " and " + name(input.dtype));
-  if (dtype == DType::none || (dtype != DType::f32 && types == OperandTypes::f32))
+          std::string("operands are ") + name(dtype) + " and " + name(operand.dtype));
+  const bool takes_integers = call.op.types != OperandTypes::f32;
+  if (dtype == DType::none || (dtype != DType::f32 && !takes_integers))
     return ops::call_error(Errc::invalid_dtype, call,
                            std::string("element type ") + name(dtype) + ", supported: f32" +
-                               (types == OperandTypes::f32 ? "" : ", i32, i64"));
-  if (is_indexed && call.inputs[1].dtype != DType::i32 && call.inputs[1].dtype != DType::i64)
+                               (takes_integers ? ", i32, i64" : ""));
+  if (call.op.types == OperandTypes::selected && call.inputs[0].dtype != DType::i32)
+    return ops::call_error(
+        Errc::invalid_dtype, call,
+        std::string("the condition is ") + name(call.inputs[0].dtype) + ", supported: i32");
+  if (call.op.types == OperandTypes::indexed && call.inputs[1].dtype != DType::i32 &&
+      call.inputs[1].dtype != DType::i64)
     return ops::call_error(
         Errc::invalid_index_dtype, call,
         std::string("the indices are ") + name(call.inputs[1].dtype) + ", supported: i32, i64");

@@ -70,20 +70,9 @@ Result<TensorDesc> read_type(IrCursor& cursor) {
   RK_TRY(word, cursor.identifier("'Tensor'"));
   if (word != "Tensor") return before.expected("'Tensor'");
   RK_TRY_VOID(cursor.expect('<'));
-  before = cursor;
-  constexpr std::string_view types = "'f32', 'i32' or 'i64'";
-  RK_TRY(type, cursor.identifier(types));
   TensorDesc desc;
-  if (type == "f32")
-    desc.dtype = DType::f32;
-  else if (type == "i32")
-    desc.dtype = DType::i32;
-  else if (type == "i64")
-    desc.dtype = DType::i64;
-  else if (type == "f64")
-    return at(before, Error(Errc::invalid_dtype, "f64"));
-  else
-    return before.expected(types);
+  RK_TRY(dtype, ops::read_dtype(cursor));
+  desc.dtype = dtype;
   RK_TRY_VOID(cursor.expect(','));
   before = cursor;
   RK_TRY(extents, cursor.integers("an extent"));

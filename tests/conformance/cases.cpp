@@ -43,10 +43,11 @@ void shuffle(Dims& list, Dice& dice) {
 std::vector<Case> none_cases(Op, Dice&) { return {}; }
 
 std::vector<Case> unary_cases(Op op, Dice& dice) {
+  const bool takes_negatives = op != Op::log && op != Op::sqrt;
   std::vector<Case> cases;
   for (std::size_t rank = 0; rank <= rank_max; ++rank)
     for (int round = 0; round < 3; ++round)
-      cases.push_back({op, {random_tensor(random_dims(dice, rank), dice, op != Op::log)}, {}});
+      cases.push_back({op, {random_tensor(random_dims(dice, rank), dice, takes_negatives)}, {}});
   return cases;
 }
 
@@ -64,6 +65,58 @@ std::vector<Case> binary_cases(Op op, Dice& dice) {
   }
   // Each operand broadcasts the other.
   cases.push_back({op, {random_tensor({3, 1, 5}, dice), random_tensor({4, 1}, dice)}, {}});
+  return cases;
+}
+
+std::vector<Case> compare_cases(Op op, Dice& dice) {
+  std::vector<Case> cases = binary_cases(op, dice);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    cases[i].attributes = comparing(static_cast<Comparison>(i % 4));
+    for (Tensor& input : cases[i].inputs)  // so few numbers that many are equal
+      for (float& element : input.elements) element = std::trunc(element * 4) / 8;
+  }
+  return cases;
+}
+
+/// Every operand in part or as a whole.
+std::vector<Case> select_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 4; ++round) {
+      const Dims dims = random_dims(dice, rank);
+      const auto some = [&](int whole) {
+        return random_tensor(round == 0 || round == whole ? dims : random_part(dims, dice), dice);
+      };
+      Tensor condition = some(1);
+      for (float& element : condition.elements) element = element > 0 ? 1.0f : 0.0f;
+      cases.push_back({op, {condition.as(DType::i32), some(2), some(3)}, {}});
+    }
+  return cases;
+}
+
+std::vector<Case> cast_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (Case& example : unary_cases(op, dice))
+    for (const DType dtype : {DType::f32, DType::i32, DType::i64}) {
+      example.attributes = casting(dtype);
+      for (float& element : example.inputs[0].elements) element *= 3;
+      cases.push_back(example);
+    }
+  return cases;
+}
+
+std::vector<Case> concat_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 1; rank <= rank_max; ++rank)
+    for (int round = 0; round < 4; ++round) {
+      const Dims dims = random_dims(dice, rank);
+      Dims other = dims;
+      const auto axis = static_cast<std::int64_t>(dice.below(rank));
+      other[static_cast<std::size_t>(axis)] = up_to(dice, 40);
+      const std::int64_t named = dice.hits(50) ? axis : axis - static_cast<std::int64_t>(rank);
+      cases.push_back(
+          {op, {random_tensor(dims, dice), random_tensor(other, dice)}, reducing({named})});
+    }
   return cases;
 }
 
@@ -126,6 +179,8 @@ std::vector<Case> reduce_cases(Op op, Dice& dice) {
   }
   return cases;
 }
+
+std::vector<Case> softmax_cases(Op op, Dice& dice) { return reduce_cases(op, dice); }
 
 std::vector<Case> reduce_all_cases(Op op, Dice& dice) {
   std::vector<Case> cases = unary_cases(op, dice);
@@ -309,6 +364,15 @@ Request Case::request() const {
   for (std::size_t i = 0; i < inputs.size(); ++i) request.inputs[i] = inputs[i].view();
   request.attributes = attributes;
   return request;
+}
+
+DType Case::result_dtype() const {
+  switch (find_op(static_cast<std::uint16_t>(op))->types) {
+    case OperandTypes::compared: return DType::i32;
+    case OperandTypes::converted: return attributes.dtype;
+    case OperandTypes::selected: return inputs[1].dtype;
+    default: return inputs[0].dtype;
+  }
 }
 
 Values Case::expected() const { return reference(op, values_of(inputs), attributes); }

@@ -39,6 +39,7 @@ struct Case {
 
   /// Borrows the elements.
   [[nodiscard]] Request request() const;
+  [[nodiscard]] DType result_dtype() const;
   /// By the definition of the op.
   [[nodiscard]] Values expected() const;
   /// The same without signs: what rounding can do to a result in which terms cancel.

@@ -77,7 +77,7 @@ class EveryOp : public ::testing::TestWithParam<OpOnBackend> {
 void expect_close(const TensorView& got, const Case& example) {
   const Values want = example.expected();
   const Values bound = example.magnitudes();
-  const TensorDesc desc{example.inputs[0].dtype, want.shape};
+  const TensorDesc desc{example.result_dtype(), want.shape};
   ASSERT_EQ(got.desc, desc) << got.desc.text();
   const std::vector<float> elements = decoded(got.desc, got.data);
   for (std::size_t i = 0; i < want.elements.size(); ++i) {

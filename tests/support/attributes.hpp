@@ -45,4 +45,16 @@ namespace ringkernel::test {
   return attributes;
 }
 
+[[nodiscard]] inline OpAttributes comparing(Comparison comparison) {
+  OpAttributes attributes;
+  attributes.comparison = comparison;
+  return attributes;
+}
+
+[[nodiscard]] inline OpAttributes casting(DType dtype) {
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return attributes;
+}
+
 }  // namespace ringkernel::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 namespace ringkernel::test {
 
@@ -74,13 +75,15 @@ Values unary(Inputs inputs, const std::function<double(double)>& map) {
   return result;
 }
 
-/// Sums, and by how many elements each of them was made.
-struct Sums {
+/// What elements are reduced to, and how many made one.
+struct Reduced {
   Values values;
   double count;
 };
 
-Sums sum_over(const Values& input, const OpAttributes& attributes) {
+/// Begins with `first`, and takes in element after element by `combine`.
+Reduced reduce(const Values& input, const OpAttributes& attributes, double first,
+               const std::function<double(double, double)>& combine) {
   const Index dims = dims_of(input.shape);
   const bool all = attributes.axes.count() == 0;
   std::vector<bool> is_reduced(dims.size(), all);
@@ -96,12 +99,18 @@ Sums sum_over(const Values& input, const OpAttributes& attributes) {
     return kept;
   };
   const Index out_dims = project(dims, true);
-  Sums sums{build(out_dims, [](const Index&) { return 0.0; }), 0};
-  for (std::size_t i = 0; i < input.elements.size(); ++i)
-    sums.values.elements[position_of(out_dims, project(index_at(dims, i), false))] +=
-        input.elements[i];
-  sums.count = static_cast<double>(input.elements.size() / sums.values.elements.size());
-  return sums;
+  Reduced reduced{build(out_dims, [first](const Index&) { return first; }), 0};
+  for (std::size_t i = 0; i < input.elements.size(); ++i) {
+    double& result =
+        reduced.values.elements[position_of(out_dims, project(index_at(dims, i), false))];
+    result = combine(result, input.elements[i]);
+  }
+  reduced.count = static_cast<double>(input.elements.size() / reduced.values.elements.size());
+  return reduced;
+}
+
+Reduced sum_over(const Values& input, const OpAttributes& attributes) {
+  return reduce(input, attributes, 0, std::plus<>());
 }
 
 Values reference_noop(Inputs, const OpAttributes&) { return {}; }
@@ -118,6 +127,25 @@ Values reference_div(Inputs inputs, const OpAttributes&) {
   return binary(inputs, std::divides<>());
 }
 
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+Values reference_max(Inputs inputs, const OpAttributes&) { return binary(inputs, larger); }
+
+Values reference_min(Inputs inputs, const OpAttributes&) {
+  return binary(inputs, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
+}
+
+Values reference_compare(Inputs inputs, const OpAttributes& attributes) {
+  return binary(inputs, [&](double a, double b) -> double {
+    switch (attributes.comparison) {
+      case Comparison::equal: return a == b;
+      case Comparison::not_equal: return a != b;
+      case Comparison::less: return a < b;
+      default: return a <= b;
+    }
+  });
+}
+
 Values reference_relu(Inputs inputs, const OpAttributes&) {
   return unary(inputs, [](double x) { return x > 0 ? x : 0.0; });
 }
@@ -130,6 +158,18 @@ Values reference_exp(Inputs inputs, const OpAttributes&) {
 
 Values reference_log(Inputs inputs, const OpAttributes&) {
   return unary(inputs, [](double x) { return std::log(x); });
+}
+
+Values reference_sqrt(Inputs inputs, const OpAttributes&) {
+  return unary(inputs, [](double x) { return std::sqrt(x); });
+}
+
+Values reference_tanh(Inputs inputs, const OpAttributes&) {
+  return unary(inputs, [](double x) { return std::tanh(x); });
+}
+
+Values reference_erf(Inputs inputs, const OpAttributes&) {
+  return unary(inputs, [](double x) { return std::erf(x); });
 }
 
 Values reference_matmul(Inputs inputs, const OpAttributes&) {
@@ -227,9 +267,28 @@ Values reference_sum(Inputs inputs, const OpAttributes& attributes) {
 }
 
 Values reference_mean(Inputs inputs, const OpAttributes& attributes) {
-  Sums sums = sum_over(inputs[0], attributes);
+  Reduced sums = sum_over(inputs[0], attributes);
   for (double& element : sums.values.elements) element /= sums.count;
   return sums.values;
+}
+
+Values reference_reduce_max(Inputs inputs, const OpAttributes& attributes) {
+  constexpr double least = -std::numeric_limits<double>::infinity();
+  Values result = reduce(inputs[0], attributes, least, larger).values;
+  for (double& element : result.elements) element += 0.0;  // of zeros it is +0
+  return result;
+}
+
+Values reference_softmax(Inputs inputs, const OpAttributes& attributes) {
+  OpAttributes keeping = attributes;
+  keeping.keepdims = true;
+  const Values most = reference_reduce_max(inputs, keeping);
+  const Values pair[] = {inputs[0], most};
+  const bool all = attributes.axes.count() == 0;  // `most` is a scalar then
+  const Values powers = binary(pair, [](double x, double peak) { return std::exp(x - peak); });
+  const Values sums = reduce(powers, all ? attributes : keeping, 0, std::plus<>()).values;
+  const Values quotient[] = {powers, sums};
+  return binary(quotient, std::divides<>());
 }
 
 Values reference_sum_all(Inputs inputs, const OpAttributes&) {
@@ -319,6 +378,36 @@ Values reference_gather(Inputs inputs, const OpAttributes&) {
     Index source{static_cast<std::size_t>(at(inputs[1], Index(index.begin(), split)))};
     source.insert(source.end(), split, index.end());
     return at(inputs[0], source);
+  });
+}
+
+Values reference_concat(Inputs inputs, const OpAttributes& attributes) {
+  const std::int64_t named = attributes.axes.values()[0];
+  Index dims = dims_of(inputs[0].shape);
+  const auto axis =
+      static_cast<std::size_t>(named < 0 ? named + static_cast<std::int64_t>(dims.size()) : named);
+  const std::size_t before = dims[axis];
+  dims[axis] += inputs[1].shape[axis];
+  return build(dims, [&](Index index) {
+    if (index[axis] < before) return at(inputs[0], index);
+    index[axis] -= before;
+    return at(inputs[1], index);
+  });
+}
+
+/// Of numbers that an f32 holds.
+Values reference_cast(Inputs inputs, const OpAttributes& attributes) {
+  if (attributes.dtype == DType::f32) return inputs[0];
+  return unary(inputs, [](double x) { return std::trunc(x) + 0.0; });  // no -0
+}
+
+Values reference_select(Inputs inputs, const OpAttributes&) {
+  const Index condition = dims_of(inputs[0].shape);
+  const Index a = dims_of(inputs[1].shape);
+  const Index b = dims_of(inputs[2].shape);
+  return build(broadcast(condition, broadcast(a, b)), [&](const Index& index) {
+    return at(inputs[0], unbroadcast(condition, index)) != 0 ? at(inputs[1], unbroadcast(a, index))
+                                                             : at(inputs[2], unbroadcast(b, index));
   });
 }
 

@@ -5,7 +5,7 @@
 
 #include "ringkernel/protocol/abi.h"
 
-/// sum, mean and their full reductions.
+/// sum, mean, reduce_max, softmax, and the full reductions.
 /// Written by: host.  Read by: device.
 typedef struct rk_attrs_reduce {
   rk_u32 axis_mask; /* bit d set: input dim d is reduced; never empty for rank > 0 */
@@ -15,11 +15,11 @@ RK_LAYOUT(rk_attrs_reduce, 8);
 RK_FIELD(rk_attrs_reduce, axis_mask, 0);
 RK_FIELD(rk_attrs_reduce, keepdims, 4);
 
-/// expand_dims, squeeze.
+/// expand_dims, squeeze, concat.
 /// Written by: host.  Read by: nobody on the device, where the shapes say it all.
 typedef struct rk_attrs_axes {
-  rk_u32
-      axis_mask; /* bit d set: dim d of the higher rank has come (expand_dims) or goes (squeeze) */
+  rk_u32 axis_mask; /* bit d set: dim d of the higher rank has come (expand_dims) or goes (squeeze);
+                       dim d is the one along which operands follow each other (concat) */
 } rk_attrs_axes;
 RK_LAYOUT(rk_attrs_axes, 4);
 RK_FIELD(rk_attrs_axes, axis_mask, 0);
@@ -58,6 +58,26 @@ RK_LAYOUT(rk_attrs_conv2d, 24);
 RK_FIELD(rk_attrs_conv2d, strides, 0);
 RK_FIELD(rk_attrs_conv2d, pads, 8);
 
+/// What compare asks (rk_attrs_compare.comparison). Greater is less with the operands swapped.
+#define RK_COMPARE_EQUAL 0u
+#define RK_COMPARE_NOT_EQUAL 1u
+#define RK_COMPARE_LESS 2u
+#define RK_COMPARE_LESS_EQUAL 3u
+
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_compare {
+  rk_u32 comparison; /* RK_COMPARE_* */
+} rk_attrs_compare;
+RK_LAYOUT(rk_attrs_compare, 4);
+RK_FIELD(rk_attrs_compare, comparison, 0);
+
+/// Written by: host.  Read by: nobody on the device, where the output's type says it.
+typedef struct rk_attrs_cast {
+  rk_u32 dtype; /* RK_DTYPE_* of the output */
+} rk_attrs_cast;
+RK_LAYOUT(rk_attrs_cast, 4);
+RK_FIELD(rk_attrs_cast, dtype, 0);
+
 /// RK_OP_GRAPH: the commands to run, one after the other. Several ring kernels may run the same
 /// ones, each with an `own` region for what it keeps and what commands give each other
 /// (RK_PLACE_OWN). Written by: host.  Read by: device.
@@ -83,6 +103,8 @@ typedef union rk_op_attrs {
   rk_attrs_index index;
   rk_attrs_slice slice;
   rk_attrs_conv2d conv2d;
+  rk_attrs_compare compare;
+  rk_attrs_cast cast;
   rk_attrs_graph graph;
 } rk_op_attrs;
 RK_LAYOUT(rk_op_attrs, 64);
@@ -93,6 +115,8 @@ RK_FIELD(rk_op_attrs, transpose, 0);
 RK_FIELD(rk_op_attrs, index, 0);
 RK_FIELD(rk_op_attrs, slice, 0);
 RK_FIELD(rk_op_attrs, conv2d, 0);
+RK_FIELD(rk_op_attrs, compare, 0);
+RK_FIELD(rk_op_attrs, cast, 0);
 RK_FIELD(rk_op_attrs, graph, 0);
 
 #endif

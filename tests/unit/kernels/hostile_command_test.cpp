@@ -12,8 +12,6 @@
 namespace ringkernel::test {
 namespace {
 
-constexpr rk_u64 output_operand = RK_INPUTS_MAX;
-
 HandBuiltMessage add_message() {
   const Tensor inputs[] = {ones({2, 20}), ones({20})};
   return HandBuiltMessage(Op::add, inputs);

@@ -1,6 +1,7 @@
 // i32 and i64: arithmetic that wraps, and gather, whose indices only the device sees.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -70,6 +71,22 @@ TYPED_TEST(Integers, AddAndMulWrap) {
     this->expect(Op::add, {{{n}, x}, {{n}, y}}, sums);
     this->expect(Op::mul, {{{n}, x}, {{n}, y}}, products);
     this->expect(Op::mul, {{{n}, x}, {{}, {y[0]}}}, scaled);
+  }
+}
+
+TYPED_TEST(Integers, MaxAndMinKnowTheSign) {
+  for (const std::uint32_t n : {1u, 15u, 16u, 100u}) {
+    const auto x = random_integers<TypeParam>(n, this->random);
+    const auto y = random_integers<TypeParam>(n, this->random);
+    std::vector<Unsigned<TypeParam>> larger, smaller;
+    for (std::size_t i = 0; i < n; ++i) {
+      larger.push_back(static_cast<Unsigned<TypeParam>>(std::max(x[i], y[i])));
+      smaller.push_back(static_cast<Unsigned<TypeParam>>(std::min(x[i], y[i])));
+    }
+    this->expect(Op::max, {{{n}, x}, {{n}, y}}, larger);
+    this->expect(Op::min, {{{n}, x}, {{n}, y}}, smaller);
+    this->expect(Op::reduce_max, {{{n}, x}},
+                 {static_cast<Unsigned<TypeParam>>(*std::ranges::max_element(x))});
   }
 }
 

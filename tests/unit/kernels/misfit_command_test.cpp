@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <numeric>
 
 #include "support/attributes.hpp"
 #include "unit/kernels/refusal.hpp"
@@ -20,13 +19,6 @@ struct Misfit {
   OpAttributes attributes;
   Spoil spoil;
 };
-
-void reshape_operand(rk_operand& operand, const std::vector<rk_u32>& dims) {
-  std::fill_n(operand.dims, rank_max, 1u);
-  std::copy(dims.begin(), dims.end(), operand.dims);
-  operand.rank = static_cast<rk_u8>(dims.size());
-  operand.element_count = std::accumulate(dims.begin(), dims.end(), 1u, std::multiplies<>());
-}
 
 /// Each operand is sound, but they do not fit each other.
 std::vector<Misfit> misfits() {
@@ -145,6 +137,32 @@ std::vector<Misfit> misfits() {
        {{4, 4}},
        permuting({1, 0}),
        permutation(~0u, 0)},
+      {"max, other output", Op::max, {{4, 5}, {4, 5}}, {}, output({5, 4})},
+      {"min, smaller output", Op::min, {{4, 5}, {4, 5}}, {}, output({4, 1})},
+      {"sqrt, other rank", Op::sqrt, {{4, 5}}, {}, output({20})},
+      {"reduce_max, mask of the other dim", Op::reduce_max, {{4, 5}}, reducing({0}), mask(2)},
+      {"reduce_max, no mask", Op::reduce_max, {{4, 5}}, reducing({0}), mask(0)},
+      {"softmax, other output", Op::softmax, {{4, 5}}, reducing({0}), output({5, 4})},
+      {"softmax, no mask", Op::softmax, {{4, 5}}, reducing({0}), mask(0)},
+      {"softmax, mask beyond the rank", Op::softmax, {{4, 5}}, reducing({0}), mask(5)},
+      {"cast, other rank", Op::cast, {{4, 5}}, casting(DType::i32), output({20})},
+      {"compare, smaller output", Op::compare, {{4, 5}, {5}}, {}, output({4, 1})},
+      {"compare, no comparison",
+       Op::compare,
+       {{4}, {4}},
+       {},
+       [](rk_command& command) { command.attrs.compare.comparison = RK_COMPARE_LESS_EQUAL + 1; }},
+      {"concat, output too short", Op::concat, {{4, 5}, {3, 5}}, reducing({0}), output({6, 5})},
+      {"concat, output too wide", Op::concat, {{4, 5}, {3, 5}}, reducing({0}), output({7, 4})},
+      {"concat, output of another rank", Op::concat, {{4}, {3}}, reducing({0}), output({7, 1})},
+      {"concat, like the first alone", Op::concat, {{4, 5}, {3, 5}}, reducing({0}), output({4, 5})},
+      {"concat, other extents",
+       Op::concat,
+       {{4, 5}, {3, 5}},
+       reducing({0}),
+       [](rk_command& command) {
+         reshape_operand(command.inputs[1], {3, 4});
+       }},
       {"index, output of a higher rank", Op::index, {{4, 5}}, indexing({1, 1}), output({1})},
       {"slice, output of another rank", Op::slice, {{9}}, every_second, output({5, 1})},
       {"slice, step 0", Op::slice, {{9}}, every_second, ranges(0, 0)},

@@ -62,6 +62,20 @@ TEST_F(Moves, ExpandDimsAndSqueezeKeepTheOrder) {
   }
 }
 
+TEST_F(Moves, ConcatAlongEveryAxis) {
+  for (std::size_t rank = 1; rank <= 4; ++rank)
+    for (int round = 0; round < 12; ++round)
+      for (const DType dtype : every_type) {
+        const std::vector<std::int64_t> first = dims(rank, rank < 3 ? 40 : 7);
+        std::vector<std::int64_t> second = first;
+        const auto axis = static_cast<std::size_t>(round) % rank;
+        second[axis] = up_to(40);
+        const Tensor inputs[] = {tensor(Shape::make(first).value(), dtype),
+                                 tensor(Shape::make(second).value(), dtype)};
+        expect_exact(Op::concat, inputs, reducing({static_cast<std::int64_t>(axis)}));
+      }
+}
+
 TEST_F(Moves, TransposeToEveryOrderOfTheDims) {
   const Shape shapes[] = {{},          {9},          {3, 50},        {17, 33},     {5, 6, 7},
                           {16, 2, 20}, {3, 4, 5, 6}, {2, 1, 18, 19}, {1, 40, 1, 3}};

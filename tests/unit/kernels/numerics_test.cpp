@@ -153,12 +153,22 @@ TEST_F(Numerics, UnaryOpsAndMovesAreExact) {
   }
 }
 
-TEST_F(Numerics, ExpAndLogOfRandomShapes) {
+TEST_F(Numerics, FunctionsOfRandomShapes) {
   for (int round = 0; round < 60; ++round) {
     Tensor input = tensor(random_shape(random));
     expect_correct(Op::exp, {&input, 1});
+    expect_correct(Op::tanh, {&input, 1});
+    expect_correct(Op::erf, {&input, 1});
     for (float& element : input.elements) element = std::abs(element);
     expect_correct(Op::log, {&input, 1});
+  }
+}
+
+TEST_F(Numerics, SqrtIsOneRoundingOfTheDefinition) {
+  for (int round = 0; round < 60; ++round) {
+    Tensor input = tensor(random_shape(random));
+    for (float& element : input.elements) element = std::abs(element);
+    expect_correct(Op::sqrt, {&input, 1}, {}, true);
   }
 }
 
@@ -174,7 +184,29 @@ TEST_F(Numerics, ReductionsOverEverySubsetOfTheAxes) {
         expect_correct(Op::sum, inputs, reducing(IntList(axes), keepdims));
         expect_correct(Op::mean, inputs, reducing(IntList(axes), keepdims));
       }
+      expect_correct(Op::softmax, inputs, reducing(IntList(axes)));
     }
+  }
+}
+
+// As one op it is what five make of it, whichever path the shapes take.
+TEST_F(Numerics, SoftmaxGivesTheBitsOfItsParts) {
+  const std::pair<Shape, IntList> cases[] = {
+      {{10}, {0}},         {{1, 10}, {1}},       {{3, 300}, {-1}},     {{40, 17}, {0}},
+      {{2, 5, 6, 7}, {1}}, {{2, 3, 4, 20}, {2}}, {{6, 1, 33}, {0, 2}}, {{4, 5, 6}, {0, 1, 2}},
+      {{4, 5, 6}, {1, 2}}, {{1}, {0}},           {{2000}, {0}},        {{33, 2, 3}, {0, 2}}};
+  for (const auto& [shape, axes] : cases) {
+    Tensor x = tensor(shape);
+    for (float& element : x.elements) element *= 20;
+    const auto of = [&](Op op, std::vector<Tensor> inputs, const OpAttributes& attributes = {}) {
+      const HandBuiltMessage message(op, inputs, attributes);
+      return Tensor{message.result_shape(), run_everywhere(op, inputs, attributes)};
+    };
+    const OpAttributes keeping = reducing(axes, true);
+    const Tensor powers = of(Op::exp, {of(Op::sub, {x, of(Op::reduce_max, {x}, keeping)})});
+    const Tensor quotients = of(Op::div, {powers, of(Op::sum, {powers}, keeping)});
+    EXPECT_TRUE(same_bits(run_everywhere(Op::softmax, {&x, 1}, reducing(axes)), quotients.elements))
+        << shape.text();
   }
 }
 
@@ -227,6 +259,10 @@ TEST_F(Numerics, LanesDivideTheOutputBetweenThem) {
       {Op::copy, one, {}},
       {Op::sum, one, reducing({0})},
       {Op::mean, one, reducing({1})},
+      {Op::reduce_max, one, reducing({0})},
+      {Op::softmax, one, reducing({0})},
+      {Op::softmax, one, reducing({1})},
+      {Op::concat, square, reducing({1})},
       {Op::sum_all, one, {}},
       {Op::fill, one, shaped({99})},
       {Op::reshape, one, shaped({-1})},

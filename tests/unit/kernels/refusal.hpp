@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -11,8 +13,19 @@
 
 namespace ringkernel::test {
 
+/// The output, as a refusal of an operand counts them.
+inline constexpr rk_u64 output_operand = RK_INPUTS_MAX;
+
 [[nodiscard]] inline Tensor ones(const Shape& shape) {
   return {shape, std::vector<float>(shape.element_count(), 1.0f)};
+}
+
+/// Gives a command's operand another shape; it stays sound.
+inline void reshape_operand(rk_operand& operand, const std::vector<rk_u32>& dims) {
+  std::fill_n(operand.dims, rank_max, 1u);
+  std::copy(dims.begin(), dims.end(), operand.dims);
+  operand.rank = static_cast<rk_u8>(dims.size());
+  operand.element_count = std::accumulate(dims.begin(), dims.end(), 1u, std::multiplies<>());
 }
 
 using Spoil = std::function<void(rk_command&)>;

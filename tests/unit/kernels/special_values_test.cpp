@@ -112,6 +112,31 @@ TEST_P(SpecialValues, LogFollowsIeee) {
   expect(Op::log, {&input, 1}, output.elements);
 }
 
+TEST_P(SpecialValues, SqrtFollowsIeee) {
+  const Tensor input = repeated({nan, infinity, -infinity, 0.0f, -0.0f, 4, -1, -subnormal, 2});
+  const Tensor output = repeated({nan, infinity, nan, 0, -0.0f, 2, nan, nan, 1.41421354f});
+  expect(Op::sqrt, {&input, 1}, output.elements);
+}
+
+TEST_P(SpecialValues, TanhAndErfReachOne) {
+  const Tensor input =
+      repeated({nan, infinity, -infinity, 0.0f, -0.0f, 20, -20, subnormal, 1e-30f});
+  Tensor output = repeated({nan, 1, -1, 0, -0.0f, 1, -1, subnormal, 1e-30f});
+  expect(Op::tanh, {&input, 1}, output.elements);
+  for (float& element : output.elements)
+    if (element == 1e-30f) element = 1.12837917e-30f;  // times 2 / sqrt(pi)
+  expect(Op::erf, {&input, 1}, output.elements);
+}
+
+TEST_P(SpecialValues, MaxAndMinGiveNanOrTheSecondOfEquals) {
+  const Tensor inputs[] = {repeated({nan, 1, 0.0f, -0.0f, infinity, -infinity, -subnormal}),
+                           repeated({1, nan, -0.0f, 0.0f, 3, 3, subnormal})};
+  const Tensor larger = repeated({nan, nan, -0.0f, 0.0f, infinity, 3, subnormal});
+  const Tensor smaller = repeated({nan, nan, -0.0f, 0.0f, 3, -infinity, -subnormal});
+  expect(Op::max, inputs, larger.elements);
+  expect(Op::min, inputs, smaller.elements);
+}
+
 TEST_P(SpecialValues, SumPropagatesNanAndInfinity) {
   Tensor input = repeated({1});
   input.elements.back() = infinity;
@@ -119,6 +144,22 @@ TEST_P(SpecialValues, SumPropagatesNanAndInfinity) {
   expect(Op::mean, {&input, 1}, {infinity}, reducing({0}));
   input.elements.front() = nan;
   expect(Op::sum_all, {&input, 1}, {nan});
+}
+
+TEST_P(SpecialValues, SoftmaxTakesLargeNumbersAndGivesNanForInfinity) {
+  const auto n = static_cast<float>(GetParam());
+  const Tensor large = repeated({3e38f});
+  expect(Op::softmax, {&large, 1}, std::vector<float>(GetParam(), 1 / n));
+  Tensor one = repeated({-1e30f});
+  one.elements.back() = 88;
+  std::vector<float> expected(GetParam(), 0.0f);
+  expected.back() = 1;
+  expect(Op::softmax, {&one, 1}, expected);
+  for (const float odd : {infinity, nan}) {
+    Tensor input = repeated({1});
+    input.elements.front() = odd;
+    expect(Op::softmax, {&input, 1}, std::vector<float>(GetParam(), nan));
+  }
 }
 
 TEST_P(SpecialValues, SumOfMinusZerosIsPlusZero) {
@@ -131,7 +172,8 @@ TEST_P(SpecialValues, MovesKeepEveryBit) {
   const float payload = std::bit_cast<float>(0xffc12345u);
   const Tensor input = repeated({-0.0f, subnormal, infinity, payload, signalling});
   for (const auto& [op, attributes] :
-       {std::pair{Op::copy, OpAttributes{}}, std::pair{Op::reshape, shaped({1, -1})}}) {
+       {std::pair{Op::copy, OpAttributes{}}, std::pair{Op::reshape, shaped({1, -1})},
+        std::pair{Op::cast, casting(DType::f32)}}) {
     HandBuiltMessage message(op, {&input, 1}, attributes);
     for (const Programs& programs : available_programs()) {
       message.reset();

@@ -66,6 +66,24 @@ TEST(ForeignAttributes, SliceIsRefusedWithoutItsOutputOrItsSteps) {
   EXPECT_EQ(read_error(foreign.bytes()), Errc::invalid_slice_step);
 }
 
+TEST(ForeignAttributes, CompareAndCastHaveANumber) {
+  ForeignRequest foreign = ForeignRequest::add();
+  foreign.command.op = static_cast<rk_u16>(Op::compare);
+  foreign.command.attrs.compare.comparison = RK_COMPARE_LESS;
+  EXPECT_EQ(read_attributes(foreign).comparison, Comparison::less);
+  for (const rk_u32 none : {4u, 256u, ~0u}) {
+    foreign.command.attrs.compare.comparison = none;
+    EXPECT_EQ(read_error(foreign.bytes()), Errc::invalid_argument);
+  }
+  foreign = ForeignRequest::unary(Op::cast, {2, 3});
+  foreign.command.attrs.cast.dtype = RK_DTYPE_I64;
+  EXPECT_EQ(read_attributes(foreign).dtype, DType::i64);
+  for (const rk_u32 none : {0u, 4u, 257u, ~0u}) {
+    foreign.command.attrs.cast.dtype = none;
+    EXPECT_EQ(read_error(foreign.bytes()), Errc::invalid_dtype);
+  }
+}
+
 MessageBuffer encode(const Request& request) {
   const codec::Plan plan = codec::plan(request).value();
   MessageBuffer message(plan.payload_bytes);
@@ -90,6 +108,12 @@ TEST(OwnAttributes, AreReadAsTheyWereWritten) {
       ops::gather(tensor, narrow),
       ops::add(wide, wide),
       ops::fill(wide, {5}),
+      ops::max(wide, wide),
+      ops::reduce_max(tensor, {-1}, true),
+      ops::compare(tensor, tensor, Comparison::less_equal),
+      ops::select(narrow, std::span(x).first(3), std::span(x).first(1)),
+      ops::cast(tensor, DType::i64),
+      ops::concat(tensor, tensor, -2),
   };
   for (const Request& request : requests) {
     const MessageBuffer message = encode(request);
@@ -111,6 +135,9 @@ TEST(OwnAttributes, TellKindsApart) {
       {ops::index(cube, {1, 2, 3}), ops::index(cube, {1, 2, 2})},
       {ops::slice(square, {{0, 0}, {2, 2}, {1, 1}}), ops::slice(square, {{1, 0}, {3, 2}, {1, 1}})},
       {ops::slice(square, {{0, 0}, {4, 2}, {2, 1}}), ops::slice(square, {{0, 0}, {4, 2}, {3, 1}})},
+      {ops::compare(cube, cube, Comparison::less), ops::compare(cube, cube, Comparison::equal)},
+      {ops::cast(cube, DType::i32), ops::cast(cube, DType::f32)},
+      {ops::concat(square, square, 0), ops::concat(square, square, 1)},
   };
   for (const auto& [one, other] : pairs)
     EXPECT_FALSE(std::ranges::equal(encode(one).span(), encode(other).span()))

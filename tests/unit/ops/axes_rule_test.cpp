@@ -103,5 +103,35 @@ TEST(TransposeRule, RefusesAListThatIsNoPermutation) {
   refuses({-1, 0}, "entry 0 of the permutation is -1, outside [0, 2)");
 }
 
+Result<Inference> concat(const Shape& a, const Shape& b, IntList axes) {
+  return infer_f32(Op::concat, {a, b}, reducing(axes));
+}
+
+TEST(ConcatRule, AddsTheExtentsOfOneAxis) {
+  expect_shape(concat({2, 3}, {2, 5}, {1}), {2, 8});
+  expect_shape(concat({2, 3}, {4, 3}, {-2}), {6, 3});
+  expect_shape(concat({1}, {1}, {0}), {2});
+  EXPECT_EQ(concat({2, 3}, {2, 5}, {-1})->attrs.axes.axis_mask, 2u);
+}
+
+TEST(ConcatRule, NeedsEqualRanksAndOtherExtents) {
+  expect_error(concat({2, 3}, {2}, {0}), Errc::rank_mismatch,
+               {"concat(f32[2, 3], f32[2])", "ranks 2 and 1"});
+  expect_error(concat({}, {}, {0}), Errc::rank_mismatch, {"ranks 0 and 0"});
+  expect_error(concat({2, 3}, {4, 5}, {0}), Errc::dimension_mismatch, {"extents 3 and 5 at dim 1"});
+}
+
+TEST(ConcatRule, NeedsOneAxisThatThereIs) {
+  expect_error(concat({2, 3}, {2, 3}, {2}), Errc::invalid_axis, {"axis 2 is outside [-2, 2)"});
+  expect_error(concat({2, 3}, {2, 3}, {-3}), Errc::invalid_axis, {"axis -3"});
+  expect_error(concat({2, 3}, {2, 3}, {}), Errc::invalid_axis, {"0 axes, expected one"});
+  expect_error(concat({2, 3}, {2, 3}, {0, 1}), Errc::invalid_axis, {"2 axes"});
+}
+
+TEST(ConcatRule, RefusesAResultThatIsTooLarge) {
+  expect_error(concat({1u << 31}, {1u << 31}, {0}), Errc::allocation_failure,
+               {"concat", "4294967295"});
+}
+
 }  // namespace
 }  // namespace ringkernel::test

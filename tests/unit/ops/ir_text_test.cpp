@@ -28,6 +28,7 @@ TEST(IrText, NamesAnOpByAnyOfItsNames) {
     EXPECT_THAT(operands_of(operation), ElementsAre("0", "1")) << text;
   }
   EXPECT_EQ(parse_operation("BinOp(Div, %a, %b)")->op, Op::div);
+  EXPECT_EQ(parse_operation("BinOp(Max, %a, %b)")->op, Op::max);
 }
 
 TEST(IrText, TakesNumbersAndIdentifiersAsOperands) {
@@ -74,6 +75,30 @@ TEST(IrText, ReadsEachPadding) {
   EXPECT_THAT(values_of(custom.pads), ElementsAre(0, 1, 2, 3));
 }
 
+TEST(IrText, ReadsEachComparisonAndElementType) {
+  const auto comparison = [](std::string_view word) {
+    return parse_operation("Compare(%0, %1, " + std::string(word) + ")")->attributes.comparison;
+  };
+  EXPECT_EQ(comparison("Equal"), Comparison::equal);
+  EXPECT_EQ(comparison("NotEqual"), Comparison::not_equal);
+  EXPECT_EQ(comparison("Less"), Comparison::less);
+  EXPECT_EQ(comparison("LessEqual"), Comparison::less_equal);
+  EXPECT_EQ(parse_operation("Cast(%0, f32)")->attributes.dtype, DType::f32);
+  EXPECT_EQ(parse_operation("Cast(%0, i32)")->attributes.dtype, DType::i32);
+  EXPECT_EQ(parse_operation("Cast(%0, i64)")->attributes.dtype, DType::i64);
+  EXPECT_EQ(parse_operation("Cast(%0, f64)").error(), Errc::invalid_dtype);
+}
+
+TEST(IrText, ReadsOpsWithThreeOperandsAndJoins) {
+  const IrOperation select = parse_operation("Select(%0, %1, %2)").value();
+  EXPECT_EQ(select.op, Op::select);
+  EXPECT_THAT(operands_of(select), ElementsAre("0", "1", "2"));
+  EXPECT_THAT(values_of(parse_operation("Concat(%0, %1, [-1])")->attributes.axes), ElementsAre(-1));
+  const IrOperation most = parse_operation("ReduceMax(%0, [1], true)").value();
+  EXPECT_THAT(values_of(most.attributes.axes), ElementsAre(1));
+  EXPECT_TRUE(most.attributes.keepdims);
+}
+
 TEST(IrText, ReadsAttributesWithoutAnOperation) {
   EXPECT_THAT(values_of(parse_attributes("[1], true", Op::sum)->axes), ElementsAre(1));
   EXPECT_TRUE(parse_attributes(" ", Op::add));
@@ -103,10 +128,15 @@ TEST(IrText, SaysWhereAndWhatWasExpected) {
   EXPECT_EQ(refusal("Add(%0, %1) x"), "line 1, column 13: expected the end, found 'x'");
   EXPECT_EQ(refusal("Add(\x01)"), "line 1, column 5: expected an operand or ')', found byte 1");
   EXPECT_EQ(refusal("BinOp(Relu, %0, %1)"),
-            "line 1, column 7: expected 'Add', 'Sub', 'Mul' or 'Div', found 'Relu'");
+            "line 1, column 7: expected 'Add', 'Sub', 'Mul', 'Div', 'Max' or 'Min', found 'Relu'");
   EXPECT_EQ(refusal("Slice(%0, [1])"), "line 1, column 13: expected ':', found ']'");
   EXPECT_EQ(refusal("Conv2d(%0, %1, [1,1], same)"),
             "line 1, column 23: expected 'Same', 'Valid' or 'Custom', found 'same'");
+  EXPECT_EQ(refusal("Compare(%0, %1, Greater)"),
+            "line 1, column 17: expected 'Equal', 'NotEqual', 'Less' or 'LessEqual', found "
+            "'Greater'");
+  EXPECT_EQ(refusal("Cast(%0, float)"),
+            "line 1, column 10: expected 'f32', 'i32' or 'i64', found 'float'");
   EXPECT_THAT(refusal("Index(%0, [9223372036854775808])"), HasSubstr("a number of at most 64 bit"));
 }
 

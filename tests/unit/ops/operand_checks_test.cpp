@@ -20,12 +20,13 @@ std::vector<Op> ops_with_types(OperandTypes types) {
   return ops;
 }
 
-/// As many as the op takes, all alike but for indices, of a shape that it accepts.
+/// As many as the op takes, all alike but for indices and conditions, of a shape that it accepts.
 std::vector<TensorDesc> operands(Op op, DType dtype = DType::f32) {
   const OpInfo& info = *find_op(static_cast<std::uint16_t>(op));
   const Shape shape = op == Op::conv2d ? Shape{2, 2, 2, 2} : Shape{2, 2};
   std::vector<TensorDesc> descs(info.input_count, TensorDesc{dtype, shape});
   if (info.types == OperandTypes::indexed) descs[1].dtype = DType::i32;
+  if (info.types == OperandTypes::selected) descs[0].dtype = DType::i32;
   return descs;
 }
 
@@ -37,6 +38,8 @@ OpAttributes attributes_for(Op op) {
   attributes.permutation = {1, 0};
   attributes.indices = {1, 1};
   attributes.strides = {1, 1};
+  attributes.comparison = Comparison::less;
+  attributes.dtype = DType::i64;
   attributes.slice = {.starts = {0, 0}, .ends = {2, 2}, .steps = {1, 1}};
   return attributes;
 }
@@ -142,13 +145,33 @@ TEST_P(IndexOperands, MayBeI32OrI64) {
 INSTANTIATE_TEST_SUITE_P(EveryOp, IndexOperands,
                          testing::ValuesIn(ops_with_types(OperandTypes::indexed)), op_name_of);
 
+class OtherResults : public OperandChecks {};
+
+TEST_P(OtherResults, HaveTheTypeThatTheTableSays) {
+  for (const DType dtype : {DType::f32, DType::i32, DType::i64}) {
+    const auto result = infer(op, operands(op, dtype), attributes);
+    ASSERT_TRUE(result.has_value()) << result.error().text();
+    const OperandTypes types = find_op(static_cast<std::uint16_t>(op))->types;
+    EXPECT_EQ(result->output.dtype, types == OperandTypes::compared    ? DType::i32
+                                    : types == OperandTypes::converted ? DType::i64
+                                                                       : dtype);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryComparingOp, OtherResults,
+                         testing::ValuesIn(ops_with_types(OperandTypes::compared)), op_name_of);
+INSTANTIATE_TEST_SUITE_P(EveryConvertingOp, OtherResults,
+                         testing::ValuesIn(ops_with_types(OperandTypes::converted)), op_name_of);
+INSTANTIATE_TEST_SUITE_P(EverySelectingOp, OtherResults,
+                         testing::ValuesIn(ops_with_types(OperandTypes::selected)), op_name_of);
+
 class OperandsOfSeveral : public OperandChecks {};
 
 TEST_P(OperandsOfSeveral, RefuseMixedElementTypes) {
   auto inputs = operands(op);
-  inputs[1].dtype = DType::i32;
+  inputs.back().dtype = DType::i32;
   expect_error(infer(op, inputs, attributes), Errc::dtype_mismatch, {name, "f32 and i32"});
-  std::swap(inputs[0], inputs[1]);
+  std::swap(inputs.back(), inputs[inputs.size() - 2]);
   expect_error(infer(op, inputs, attributes), Errc::dtype_mismatch, {name, "i32 and f32"});
 }
 

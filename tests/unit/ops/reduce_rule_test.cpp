@@ -76,7 +76,19 @@ TEST_P(ReduceRule, RefusesMoreAxesThanAnyRankHas) {
                {"axis 0 names a dim twice"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Reductions, ReduceRule, testing::Values(Op::sum, Op::mean), op_name_of);
+INSTANTIATE_TEST_SUITE_P(Reductions, ReduceRule, testing::Values(Op::sum, Op::mean, Op::reduce_max),
+                         op_name_of);
+
+TEST(SoftmaxRule, KeepsTheShapeAndResolvesItsAxes) {
+  const auto result = infer_f32(Op::softmax, {{2, 3, 4}}, reducing({-1}));
+  expect_shape(result, {2, 3, 4});
+  EXPECT_EQ(result->attrs.reduce.axis_mask, 4u);
+  EXPECT_EQ(infer_f32(Op::softmax, {{2, 3}})->attrs.reduce.axis_mask, 3u);
+  expect_error(infer_f32(Op::softmax, {{2, 3}}, reducing({2})), Errc::invalid_axis,
+               {"softmax(f32[2, 3])", "axis 2"});
+  expect_error(infer_f32(Op::softmax, {{2, 3}}, reducing({1, -1})), Errc::duplicate_axis,
+               {"axis -1"});
+}
 
 TEST(ReduceAllRule, GivesAScalarWhateverTheAttributes) {
   for (const Op op : {Op::sum_all, Op::mean_all}) {

@@ -38,11 +38,14 @@ TEST(OpTable, KnowsTheOpsWhoseAttributesMakeNoDifference) {
   odd.slice = {{0, 0}, {1, 1}, {1, 1}};
   odd.strides = {1, 1};
   odd.padding = Padding::same;
+  odd.comparison = Comparison::less;
+  odd.dtype = DType::i64;
   const TensorDesc square{DType::f32, {2, 2}};
   const TensorDesc rows{DType::i32, {2}};
   for (const OpInfo& op : op_table()) {
     std::vector<TensorDesc> inputs(op.input_count, square);
     if (op.types == OperandTypes::indexed) inputs[1] = rows;
+    if (op.types == OperandTypes::selected) inputs[0] = rows;
     const Result<Inference> plain = infer(op.op, inputs, {});
     const Result<Inference> with_odd = infer(op.op, inputs, odd);
     const bool differs =
@@ -82,6 +85,7 @@ TEST(OpTable, AcceptsTheOpcodesOfTheIr) {
   EXPECT_EQ(found("Index"), "index");
   EXPECT_EQ(found("Slice"), "slice");
   EXPECT_EQ(found("Gather"), "gather");
+  EXPECT_EQ(found("ReduceMax"), "reduce_max");
 }
 
 TEST(OpTable, RefusesWhatNoSpellingOfAnOpMatches) {

@@ -1,5 +1,5 @@
-// exp and log give the same bits on every backend over the whole range of floats, where a driver's
-// own functions would not.
+// exp, log, sqrt, tanh and erf give the same bits on every backend over the whole range of floats,
+// where a driver's own functions would not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace ringkernel::test {
 namespace {
 
-RK_ON_EACH_BACKEND(ExpAndLog);
+RK_ON_EACH_BACKEND(Functions);
 
 constexpr std::uint32_t message_floats = 1u << 14;
 constexpr std::uint32_t message_count = 1u << 6;
@@ -33,7 +33,7 @@ bool is_same(float left, float right, bool is_gpu) {
   return std::bit_cast<std::uint32_t>(left) == std::bit_cast<std::uint32_t>(right);
 }
 
-TEST_P(ExpAndLog, GiveTheBitsOfTheNativeBackendForEveryKindOfFloat) {
+TEST_P(Functions, GiveTheBitsOfTheNativeBackendForEveryKindOfFloat) {
   auto native_runtime = open_on("native").value();
   auto runtime = open();
   const bool is_gpu = keeps_gpu_profile(runtime);
@@ -41,7 +41,8 @@ TEST_P(ExpAndLog, GiveTheBitsOfTheNativeBackendForEveryKindOfFloat) {
   Kernel kernel = active(runtime, "ops", {.program = "core"});
   for (std::uint32_t number = 0; number < message_count; ++number) {
     const std::vector<float> floats = floats_of(number);
-    for (const Request& request : {ops::exp(floats), ops::log(floats)}) {
+    for (const Request& request : {ops::exp(floats), ops::log(floats), ops::sqrt(floats),
+                                   ops::tanh(floats), ops::erf(floats)}) {
       const auto expected = native.call(request);
       const auto reply = kernel.call(request);
       ASSERT_TRUE(expected) << expected.error().text();
