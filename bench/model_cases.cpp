@@ -1,14 +1,17 @@
 #include "model_cases.hpp"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "figures.hpp"
@@ -21,25 +24,67 @@ namespace {
 
 namespace rk = ringkernel;
 
-constexpr std::size_t samples = 576;  // 64 of the frame before, and 512 new ones
-constexpr std::size_t hidden = 128;
+/// An input or output: f32.
+struct Port {
+  std::string name;
+  std::vector<std::int64_t> dims;
+
+  [[nodiscard]] std::size_t size() const {
+    std::size_t elements = 1;
+    for (const std::int64_t extent : dims) elements *= static_cast<std::size_t>(extent);
+    return elements;
+  }
+};
+
+/// An input that becomes an output for the next run.
+struct KeptPort {
+  std::string before, after;
+};
+
+/// What both sides know of a model: one input, one output, and perhaps a state.
+struct BenchModel {
+  std::string file;
+  Port input, output;
+  /// Inputs for runs, from 0 on.
+  std::vector<float> (*make_input)(std::size_t number);
+  std::size_t runs_per_sample = 1;  ///< so many that reading the clock does not count
+  std::vector<KeptPort> state = {};
+  std::vector<std::int64_t> state_dims = {};  ///< of each
+
+  [[nodiscard]] rk::Result<rk::Graph> read() const {
+    rk::onnx::Options options{.inputs = {{input.name, input.dims}}, .outputs = {output.name}};
+    for (const KeptPort& kept : state) options.state.emplace(kept.before, kept.after);
+    return rk::onnx::read_file(file, options);
+  }
+  [[nodiscard]] std::vector<std::vector<float>> make_inputs() const {
+    std::vector<std::vector<float>> inputs;
+    for (std::size_t number = 0; number < 64; ++number) inputs.push_back(make_input(number));
+    return inputs;
+  }
+};
+
+/// Numbers from 0 to 65535, others for each seed.
+class Noise {
+ public:
+  explicit Noise(std::size_t seed) : state_(static_cast<std::uint32_t>(seed) * 2654435761u + 1) {}
+  std::uint32_t next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return state_ >> 16;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
 constexpr double frame_seconds = 512.0 / 16'000;
 
-std::string silero_path() {
-  const char* const path = std::getenv("RINGKERNEL_SILERO");
-  if (path == nullptr || *path == '\0')
-    throw std::runtime_error("RINGKERNEL_SILERO names no model; ./rk bench models fetches it");
-  return path;
-}
-
-/// A tone that comes and goes, with noise.
-std::vector<float> frame(std::size_t number) {
-  std::vector<float> audio(samples);
-  std::uint32_t noise = static_cast<std::uint32_t>(number) * 2654435761u + 1;
-  for (std::size_t i = 0; i < samples; ++i) {
+/// 64 samples of the frame before, and 512 new ones: a tone that comes and goes, with noise.
+std::vector<float> make_frame(std::size_t number) {
+  std::vector<float> audio(576);
+  Noise noise(number);
+  for (std::size_t i = 0; i < audio.size(); ++i) {
     const double t = static_cast<double>(number * 512 + i) / 16'000;
-    noise = noise * 1664525u + 1013904223u;
-    const double hiss = static_cast<double>(noise >> 16) / 65536 - 0.5;
+    const double hiss = noise.next() / 65536.0 - 0.5;
     audio[i] = static_cast<float>(0.4 * std::sin(6.28 * 180 * t) * std::sin(6.28 * 2 * t) *
                                       std::sin(6.28 * 700 * t) +
                                   0.02 * hiss);
@@ -47,30 +92,53 @@ std::vector<float> frame(std::size_t number) {
   return audio;
 }
 
-std::vector<std::vector<float>> frames() {
-  std::vector<std::vector<float>> all;
-  for (std::size_t number = 0; number < 64; ++number) all.push_back(frame(number));
-  return all;
+BenchModel silero() {
+  const char* const path = std::getenv("RINGKERNEL_SILERO");
+  if (path == nullptr || *path == '\0')
+    throw std::runtime_error("RINGKERNEL_SILERO names no model; ./rk bench models fetches it");
+  return {.file = path,
+          .input = {"input", {1, 576}},
+          .output = {"speech_probs", {1}},
+          .make_input = make_frame,
+          .state = {{"h", "hn"}, {"c", "cn"}},
+          .state_dims = {1, 1, 128}};
 }
 
-rk::Result<rk::Graph> read_silero() {
-  return rk::onnx::read_file(
-      silero_path(), {.inputs = {{"input", {1, samples}}}, .state = {{"h", "hn"}, {"c", "cn"}}});
+/// 8 x 8 pixels from 0 to 16. They show no digits, so that the probabilities are less clear.
+std::vector<float> make_pixels(std::size_t number) {
+  std::vector<float> pixels(64);
+  Noise noise(number);
+  for (float& pixel : pixels) pixel = static_cast<float>(noise.next() % 17);
+  return pixels;
 }
 
-class OurSilero {
+/// A file of tests/vectors/models.
+BenchModel mlp(const char* file = "digits_mlp.onnx") {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path();
+  return {.file = root / "tests/vectors/models" / file,
+          .input = {"input", {1, 64}},
+          .output = {"probabilities", {1, 10}},
+          .make_input = make_pixels,
+          .runs_per_sample = 32};
+}
+/// The same without its label, which onnxruntime would compute even if only the probabilities are
+/// asked for.
+BenchModel bare_mlp() { return mlp("digits_mlp_bare.onnx"); }
+
+class OurModel {
  public:
-  explicit OurSilero(const char* backend)
+  OurModel(const BenchModel& model, const char* backend)
       : runtime_(rk::RingKernelRuntime::builder()
                      .backend(backend)
                      .options(rk::RuntimeOptions::low_latency())
                      .build()
                      .value()),
-        function_(runtime_.compile(read_silero().value(), {.in_flight_max = 1}).value()),
+        function_(runtime_.compile(model.read().value(), {.in_flight_max = 1}).value()),
         call_(function_.prepare().value()) {}
 
-  float run(const std::vector<float>& audio) {
-    return call_.call({audio}).value().elements<float>(0)[0];
+  /// Valid until the next run.
+  std::span<const float> run(const std::vector<float>& input) {
+    return call_.call({input}).value().elements<float>();
   }
   rk::CompiledFunction& function() { return function_; }
 
@@ -80,54 +148,64 @@ class OurSilero {
   rk::PreparedCall call_;
 };
 
-class OrtSilero {
+class OrtModel {
  public:
-  OrtSilero() {
-    std::ifstream file(silero_path(), std::ios::binary);
-    model_.assign(std::istreambuf_iterator<char>(file), {});
-    session_ =
-        std::make_unique<OnnxSession>(model_,
-                                      std::vector<OnnxPlace>{{"input", {1, samples}, audio_},
-                                                             {"h", {1, 1, hidden}, state_[0]},
-                                                             {"c", {1, 1, hidden}, state_[1]}},
-                                      std::vector<OnnxPlace>{{"speech_probs", {1}, probability_},
-                                                             {"hn", {1, 1, hidden}, next_[0]},
-                                                             {"cn", {1, 1, hidden}, next_[1]}});
+  explicit OrtModel(const BenchModel& model)
+      : input_(model.input.size()), output_(model.output.size()) {
+    std::ifstream file(model.file, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    std::vector<OnnxPlace> inputs{{model.input.name, model.input.dims, input_}};
+    std::vector<OnnxPlace> outputs{{model.output.name, model.output.dims, output_}};
+    const std::size_t kept_size = Port{"", model.state_dims}.size();
+    state_.resize(model.state.size() * kept_size);
+    next_.resize(state_.size());
+    for (std::size_t i = 0; i < model.state.size(); ++i) {
+      const auto part = [&](std::vector<float>& elements) {
+        return std::span(elements).subspan(i * kept_size, kept_size);
+      };
+      inputs.push_back({model.state[i].before, model.state_dims, part(state_)});
+      outputs.push_back({model.state[i].after, model.state_dims, part(next_)});
+    }
+    session_.emplace(bytes_, inputs, outputs);
   }
-  float run(const std::vector<float>& audio) {
-    std::ranges::copy(audio, audio_.begin());
+  /// Valid until the next run.
+  std::span<const float> run(const std::vector<float>& input) {
+    std::ranges::copy(input, input_.begin());
     session_->run();
-    state_ = next_;
-    return probability_[0];
+    std::ranges::copy(next_, state_.begin());
+    return output_;
   }
-  using State = std::array<std::array<float, hidden>, 2>;
-  State& state() { return state_; }
+  /// All of it, one behind the other.
+  std::span<float> state() { return state_; }
 
  private:
-  std::vector<char> model_;
-  std::array<float, samples> audio_{};
-  State state_{}, next_{};
-  std::array<float, 1> probability_{};
-  std::unique_ptr<OnnxSession> session_;
+  std::vector<char> bytes_;
+  std::vector<float> input_, output_, state_, next_;
+  std::optional<OnnxSession> session_;
 };
 
-template <class Silero>
-Measurement frame_us(Silero&& silero) {
-  const auto audio = frames();
+template <class Side>
+Measurement run_us(const BenchModel& model, Side&& side) {
+  const auto inputs = model.make_inputs();
   Latencies latencies;
-  for (std::size_t i = 0; latencies.more(); ++i) {
+  for (std::size_t number = 0; latencies.more();) {
     const Stopwatch watch;
-    (void)silero.run(audio[i % audio.size()]);
-    latencies.add(watch.us());
+    for (std::size_t i = 0; i < model.runs_per_sample; ++i)
+      (void)side.run(inputs[number++ % inputs.size()]);
+    latencies.add(watch.us() / static_cast<double>(model.runs_per_sample));
   }
   return latencies.result();
 }
+Measurement ours_us(const BenchModel& model, const char* backend) {
+  return run_us(model, OurModel(model, backend));
+}
+Measurement ort_us(const BenchModel& model) { return run_us(model, OrtModel(model)); }
 
-Measurement read_ms() {
+Measurement read_ms(const BenchModel& model) {
   Latencies latencies;
   while (latencies.more()) {
     const Stopwatch watch;
-    (void)read_silero().value();
+    (void)model.read().value();
     latencies.add(watch.us() / 1000);
   }
   return latencies.result();
@@ -137,7 +215,7 @@ Measurement read_ms() {
 template <class Run>
 Measurement streams(Run run) {
   constexpr std::size_t count = 200;
-  const auto audio = frames();
+  const auto audio = silero().make_inputs();
   Latencies latencies;
   for (std::size_t round = 0; latencies.more(); ++round) {
     const Stopwatch watch;
@@ -154,7 +232,7 @@ Measurement streams(Run run) {
 }
 
 Measurement native_streams() {
-  OurSilero first("native");
+  OurModel first(silero(), "native");
   std::vector<rk::PreparedCall> calls;
   for (std::size_t i = 0; i < 200; ++i)
     calls.push_back(first.function().instance({.in_flight_max = 1}).value().prepare().value());
@@ -164,44 +242,61 @@ Measurement native_streams() {
 }
 
 Measurement ort_streams() {
-  OrtSilero silero;
-  std::vector<OrtSilero::State> states(200);
+  OrtModel theirs(silero());
+  const std::span<float> state = theirs.state();
+  std::vector<std::vector<float>> states(200, std::vector<float>(state.size()));
   return streams([&](std::size_t stream, const std::vector<float>& audio) {
-    silero.state() = states[stream];
-    (void)silero.run(audio);
-    states[stream] = silero.state();
+    std::ranges::copy(states[stream], state.begin());
+    (void)theirs.run(audio);
+    std::ranges::copy(state, states[stream].begin());
   });
 }
 
-Measurement largest_error(const char* backend) {
-  OurSilero ours(backend);
-  OrtSilero theirs;
+Measurement largest_error(const BenchModel& model, const char* backend) {
+  OurModel ours(model, backend);
+  OrtModel theirs(model);
   double worst = 0;
   for (std::size_t number = 0; number < 200; ++number) {
-    const std::vector<float> audio = frame(number);
-    const double a = ours.run(audio);
-    const double b = theirs.run(audio);
-    worst = std::max(worst, std::abs(a - b) / (1e-5 + 1e-5 * std::abs(b)));
+    const std::vector<float> input = model.make_input(number);
+    const std::span<const float> a = ours.run(input), b = theirs.run(input);
+    if (a.size() != b.size()) throw std::runtime_error("a result of the wrong size");
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double error = std::abs(static_cast<double>(a[i]) - b[i]);
+      if (!std::isfinite(error)) throw std::runtime_error("a result that is no number");
+      worst = std::max(worst, error / (1e-5 + 1e-5 * std::abs(b[i])));
+    }
   }
   return {worst, worst, worst, worst, 200};
 }
 
 const std::vector<Case> cases_of_models = {
-    {"silero_native", "us", [] { return frame_us(OurSilero("native")); }},
-    {"silero_pocl", "us", [] { return frame_us(OurSilero("opencl")); }},
-    {"silero_ort", "us", [] { return frame_us(OrtSilero()); }},
-    {"silero_read", "ms", read_ms},
+    {"silero_native", "us", [] { return ours_us(silero(), "native"); }},
+    {"silero_pocl", "us", [] { return ours_us(silero(), "opencl"); }},
+    {"silero_ort", "us", [] { return ort_us(silero()); }},
+    {"silero_read", "ms", [] { return read_ms(silero()); }},
     {"silero_streams_native", "streams", native_streams},
     {"silero_streams_ort", "streams", ort_streams},
-    {"silero_error_native", "of 1e-5", [] { return largest_error("native"); }},
-    {"silero_error_pocl", "of 1e-5", [] { return largest_error("opencl"); }},
+    {"silero_error_native", "of 1e-5", [] { return largest_error(silero(), "native"); }},
+    {"silero_error_pocl", "of 1e-5", [] { return largest_error(silero(), "opencl"); }},
+    {"mlp_native", "us", [] { return ours_us(mlp(), "native"); }},
+    {"mlp_pocl", "us", [] { return ours_us(mlp(), "opencl"); }},
+    {"mlp_ort", "us", [] { return ort_us(bare_mlp()); }},
+    {"mlp_ort_label", "us", [] { return ort_us(mlp()); }},
+    {"mlp_error_native", "of 1e-5", [] { return largest_error(mlp(), "native"); }},
+    {"mlp_error_pocl", "of 1e-5", [] { return largest_error(mlp(), "opencl"); }},
 };
+
+const std::vector<std::string_view> mlp_baselines = {"mlp_ort", "mlp_ort_label"};
 
 const std::vector<Figure> figures_of_models = {
     {"silero_native_vs_ort", "x", Better::higher, 1.6, "silero_native", {"silero_ort"}},
     {"silero_pocl_vs_ort", "x", Better::higher, 1.4, "silero_pocl", {"silero_ort"}},
     {"silero_error_native", "of 1e-5", Better::lower, 1, "silero_error_native"},
     {"silero_error_pocl", "of 1e-5", Better::lower, 1, "silero_error_pocl"},
+    {"mlp_native_vs_ort", "x", Better::higher, 3, "mlp_native", mlp_baselines},
+    {"mlp_pocl_vs_ort", "x", Better::higher, 2, "mlp_pocl", mlp_baselines},
+    {"mlp_error_native", "of 1e-5", Better::lower, 1, "mlp_error_native"},
+    {"mlp_error_pocl", "of 1e-5", Better::lower, 1, "mlp_error_pocl"},
     {"onnx_read_silero_ms", "ms", Better::lower, 5, "silero_read"},
     {"streams_realtime_one_core",
      "streams",

@@ -11,11 +11,17 @@
 
 namespace bench {
 
-/// Silero VAD, of the file that RINGKERNEL_SILERO names: a frame of 576 samples, with the state
-/// that it keeps. `silero_native`, `silero_pocl`, `silero_ort` in us for a frame;
-/// `silero_read` in ms; `silero_streams_native`, `silero_streams_ort`: how many streams of 16 kHz
-/// one core serves in real time; `silero_error_native`, `silero_error_pocl`: the largest
-/// |a - b| / (1e-5 + 1e-5 |b|) to onnxruntime over 200 frames.
+/// Of each model `MODEL_native`, `MODEL_pocl`, `MODEL_ort` in us for a run, and
+/// `MODEL_error_native`, `MODEL_error_pocl`: the largest |a - b| / (1e-5 + 1e-5 |b|) to onnxruntime
+/// over 200 runs.
+///
+/// `silero`: Silero VAD, of the file that RINGKERNEL_SILERO names; a run is a frame of 576 samples,
+/// with the state that it keeps. Also `silero_read` in ms; `silero_streams_native`,
+/// `silero_streams_ort`: how many streams of 16 kHz one core serves in real time.
+///
+/// `mlp`: scikit-learn's classifier of digits, of tests/vectors/models; a run is a row of 64
+/// pixels. Also `mlp_ort_label`: onnxruntime with the file whole, of which it computes the label as
+/// well.
 [[nodiscard]] std::span<const Case> model_cases();
 
 }  // namespace bench

@@ -74,8 +74,10 @@ std::size_t source_of(const Integers& dims, const Integers& of, std::size_t inde
   return source;
 }
 
+/// Elements of the operands' type, or of `type`.
 template <class Function>
-std::optional<Tensor> fold_integers(const Operation& operation, Function function) {
+std::optional<Tensor> fold_integers(const Operation& operation, Function function,
+                                    std::optional<ElementType> type = {}) {
   if (operation.input_count() != 2 || !are_known(operation)) return std::nullopt;
   const Tensor& a = known(operation, 0);
   const Tensor& b = known(operation, 1);
@@ -94,7 +96,7 @@ std::optional<Tensor> fold_integers(const Operation& operation, Function functio
     if (!element) return std::nullopt;
     result[i] = *element;
   }
-  return integers_of(*dims, result, a.type);
+  return integers_of(*dims, result, type.value_or(a.type));
 }
 
 /// As for two's complement: sums and products wrap.
@@ -135,6 +137,37 @@ std::optional<Tensor> fold_div(const Operation& operation) {
                          if (b == 0 || (b == -1 && a == INT64_MIN)) return std::nullopt;
                          return a / b;
                        });
+}
+
+std::optional<Tensor> fold_equal(const Operation& operation) {
+  return fold_integers(
+      operation, [](std::int64_t a, std::int64_t b) { return std::optional<std::int64_t>(a == b); },
+      ElementType::boolean);
+}
+
+/// Whichever elements: shapes that depend on whether an extent was given.
+std::optional<Tensor> fold_where(const Operation& operation) {
+  if (!are_known(operation)) return std::nullopt;
+  const Tensor& a = known(operation, 1);
+  const Tensor& b = known(operation, 2);
+  const Integers condition = known(operation, 0).integers();
+  const std::size_t bytes = element_bytes_of(a.type);
+  if (a.type != b.type || bytes == 0 || known(operation, 0).type != ElementType::boolean)
+    return std::nullopt;
+  const std::optional<Integers> both = broadcast(a.dims, b.dims);
+  if (!both) return std::nullopt;
+  const std::optional<Integers> dims = broadcast(*both, known(operation, 0).dims);
+  if (!dims) return std::nullopt;
+  std::size_t count = 1;
+  for (const std::int64_t dim : *dims) count *= static_cast<std::size_t>(dim);
+  if (count > elements_max) return std::nullopt;
+  std::vector<std::byte> elements(count * bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool holds = condition[source_of(*dims, known(operation, 0).dims, i)] != 0;
+    const Tensor& from = holds ? a : b;
+    std::memcpy(&elements[i * bytes], &from.bytes[source_of(*dims, from.dims, i) * bytes], bytes);
+  }
+  return Tensor::with(a.type, *dims, std::move(elements));
 }
 
 std::optional<Tensor> fold_identity(const Operation& operation) {

@@ -120,6 +120,10 @@ Result<Graph::Value> Operation::constant(const Tensor& tensor) const {
     return Error(Errc::invalid_dtype,
                  place_of(node_) + ": tensor '" + tensor.name + "' is of " + name_of(tensor.type));
   RK_TRY(shape, Shape::make(tensor.dims));
+  if (tensor.type == ElementType::boolean) {  // ours have four bytes
+    const Integers truths = tensor.integers();
+    return constant(TensorView(shape, std::vector<std::int32_t>(truths.begin(), truths.end())));
+  }
   // Where the elements lie in the file they need not be aligned; the graph copies them.
   return constant(TensorView({tensor.dtype(), shape}, tensor.bytes.data()));
 }
@@ -377,7 +381,7 @@ Result<void> Importer::lower(const Node& node) {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const std::string& name = node.outputs[i];
     if (name.empty()) continue;
-    if (i < made.size())
+    if (i < made.size() && made[i].is_there())
       values_[name] = std::move(made[i]);
     else if (wanted_.contains(name))
       return operation.refusal("its output " + std::to_string(i));

@@ -38,6 +38,8 @@ struct Value {
 
   [[nodiscard]] static Value with_channels_last(const Graph::Value& value, bool is_line);
 
+  /// Not of an output that its node does not give.
+  [[nodiscard]] bool is_there() const noexcept { return known || made || channels_last; }
   [[nodiscard]] bool is_known() const noexcept { return known.has_value(); }
   [[nodiscard]] bool is_channels_last() const noexcept { return channels_last && !made; }
   /// Extents in the order of ONNX; of a known one perhaps 0.
@@ -102,12 +104,13 @@ class Operation {
   std::int64_t version_;
 };
 
-/// What an operation gives: its outputs in their order. Those at the end may be missing, if nobody
-/// wants them.
+/// What an operation gives: its outputs in their order. Those at the end, and values that are not
+/// there, are for nobody to want.
 using Results = std::vector<Value>;
 
 /// What an op of ONNX is here.
 struct Rule {
+  std::string_view domain;
   std::string_view op;
   std::int64_t since;  ///< versions of the operator set in which the op means what is done here
   std::int64_t until;

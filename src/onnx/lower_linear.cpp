@@ -154,6 +154,9 @@ Result<Value> lower_conv(const Operation& operation) {
 }
 
 Result<Value> lower_reduce_sum(const Operation& operation) { return reduce<ops::sum>(operation); }
+Result<Value> lower_reduce_max(const Operation& operation) {
+  return reduce<ops::reduce_max>(operation);
+}
 Result<Value> lower_reduce_mean(const Operation& operation) { return reduce<ops::mean>(operation); }
 
 }  // namespace ringkernel::onnx

@@ -187,8 +187,30 @@ Result<Value> lower_pad(const Operation& operation) {
   return given.as_they(result);
 }
 
-Result<Graph::Value> lower_concat(const Operation& operation) {
-  return operation.refusal("of operands that are not known");
+/// Neighbours in pairs, then pairs of pairs, so that few elements move more than once. Known ones
+/// without elements are left out.
+Result<Value> lower_concat(const Operation& operation) {
+  const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
+  if (!axis) return operation.refusal("no such axis");
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < operation.input_count(); ++i)
+    if (!operation.has(i) || !operation.value(i).is_known() ||
+        operation.value(i).known->element_count() != 0)
+      positions.push_back(i);
+  RK_TRY(given, alike(operation, positions));
+  std::vector<Graph::Value>& parts = given.operands;
+  const std::int64_t along =
+      given.is_channels_last ? place_with_channels_last(*axis, given.is_line) : *axis;
+  while (parts.size() > 1) {
+    std::vector<Graph::Value> joined;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+      RK_TRY(both, operation.add(ops::concat(parts[i], parts[i + 1], along)));
+      joined.push_back(both);
+    }
+    if (parts.size() % 2 != 0) joined.push_back(parts.back());
+    parts = std::move(joined);
+  }
+  return given.as_they(parts[0]);
 }
 
 }  // namespace ringkernel::onnx

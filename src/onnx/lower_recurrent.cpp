@@ -84,11 +84,11 @@ Result<Results> lower_lstm(const Operation& operation) {
   RK_TRY(i, sigmoid(operation, in_sum));
   RK_TRY(o, sigmoid(operation, out_sum));
   RK_TRY(f, sigmoid(operation, forget_sum));
-  RK_TRY(g, hyperbolic_tangent(operation, cell_sum));
+  RK_TRY(g, operation.add(ops::tanh(cell_sum)));
   RK_TRY(kept, operation.add(ops::mul(f, c)));
   RK_TRY(added, operation.add(ops::mul(i, g)));
   RK_TRY(next_c, operation.add(ops::add(kept, added)));
-  RK_TRY(curve, hyperbolic_tangent(operation, next_c));
+  RK_TRY(curve, operation.add(ops::tanh(next_c)));
   RK_TRY(next_h, operation.add(ops::mul(o, curve)));
   RK_TRY(y, operation.add(ops::reshape(next_h, {1, 1, batch, hidden})));
   RK_TRY(y_h, operation.add(ops::reshape(next_h, {1, batch, hidden})));

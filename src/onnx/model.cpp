@@ -17,10 +17,10 @@ struct KnownType {
   const char* name;
 };
 constexpr KnownType known_types[] = {
-    {ElementType::f32, DType::f32, 4, "float"},     {ElementType::u8, DType::none, 1, "uint8"},
-    {ElementType::i8, DType::none, 1, "int8"},      {ElementType::i32, DType::i32, 4, "int32"},
-    {ElementType::i64, DType::i64, 8, "int64"},     {ElementType::text, DType::none, 0, "string"},
-    {ElementType::boolean, DType::none, 1, "bool"}, {ElementType::f16, DType::none, 2, "float16"},
+    {ElementType::f32, DType::f32, 4, "float"},    {ElementType::u8, DType::none, 1, "uint8"},
+    {ElementType::i8, DType::none, 1, "int8"},     {ElementType::i32, DType::i32, 4, "int32"},
+    {ElementType::i64, DType::i64, 8, "int64"},    {ElementType::text, DType::none, 0, "string"},
+    {ElementType::boolean, DType::i32, 1, "bool"}, {ElementType::f16, DType::none, 2, "float16"},
     {ElementType::f64, DType::none, 8, "double"},
 };
 

@@ -33,7 +33,7 @@ enum class ElementType : std::int64_t {
   f64 = 11
 };
 
-/// Ours for that type; `none` if we have none.
+/// Ours for that type; `none` if we have none. Truth values are i32, 0 or 1.
 [[nodiscard]] DType dtype_of(ElementType type) noexcept;
 /// Bytes of an element; 0: not known, or strings.
 [[nodiscard]] std::size_t element_bytes_of(ElementType type) noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 namespace ringkernel::onnx {
 namespace {
@@ -17,20 +18,24 @@ Result<Results> lower_to_list(const Operation& operation) {
     return Results{Value(std::move(made))};
 }
 
+constexpr std::string_view onnx = "ai.onnx";
+constexpr std::string_view ml = "ai.onnx.ml";
+
 constexpr Rule rules[] = {
-#define RK_ONNX(name, since, until, operands, gives, lower, fold) \
-  {#name, since, until, operands, lower_to_list<lower>, fold},
+#define RK_ONNX(domain, name, since, until, operands, gives, lower, fold) \
+  {domain, #name, since, until, operands, lower_to_list<lower>, fold},
 #include "onnx/ops.def"
 #undef RK_ONNX
 };
-static_assert(std::ranges::is_sorted(rules, {}, &Rule::op), "in the order of the alphabet");
+constexpr auto full_name = [](const Rule& rule) { return std::pair(rule.domain, rule.op); };
+static_assert(std::ranges::is_sorted(rules, {}, full_name), "in the order of the alphabet");
 
 }  // namespace
 
 const Rule* find_rule(std::string_view domain, std::string_view op) {
-  if (!domain.empty()) return nullptr;
-  const auto* const found = std::ranges::lower_bound(rules, op, {}, &Rule::op);
-  return found != std::end(rules) && found->op == op ? found : nullptr;
+  const std::pair name(domain.empty() ? onnx : domain, op);
+  const auto* const found = std::ranges::lower_bound(rules, name, {}, full_name);
+  return found != std::end(rules) && full_name(*found) == name ? found : nullptr;
 }
 
 }  // namespace ringkernel::onnx

@@ -10,8 +10,8 @@
 
 namespace ringkernel::onnx {
 
-#define RK_ONNX(name, since, until, operands, gives, lower, fold) \
-  Result<gives> lower(const Operation& operation);                \
+#define RK_ONNX(domain, name, since, until, operands, gives, lower, fold) \
+  Result<gives> lower(const Operation& operation);                        \
   std::optional<Tensor> fold(const Operation& operation);
 #include "onnx/ops.def"
 #undef RK_ONNX
@@ -26,6 +26,9 @@ struct Alike {
   /// What an op has made of them.
   [[nodiscard]] Value as_they(const Graph::Value& result) const;
 };
+[[nodiscard]] Result<Alike> alike(const Operation& operation,
+                                  std::span<const std::size_t> positions);
+/// The first ones.
 [[nodiscard]] Result<Alike> alike(const Operation& operation, std::size_t count);
 
 /// Where a dim of ONNX is with the channels last.
@@ -33,9 +36,11 @@ struct Alike {
 
 /// 1 / (1 + exp(-x)): 0 and 1 at the infinities.
 [[nodiscard]] Result<Graph::Value> sigmoid(const Operation& operation, const Graph::Value& x);
-/// 2 sigmoid(2 x) - 1.
-[[nodiscard]] Result<Graph::Value> hyperbolic_tangent(const Operation& operation,
-                                                      const Graph::Value& x);
+/// Where along an axis the largest lies, as i64: the first or the last of equals; if one is NaN,
+/// the first or the last of all. The axis is left out.
+[[nodiscard]] Result<Graph::Value> position_of_largest(const Operation& operation,
+                                                       const Graph::Value& x, std::int64_t axis,
+                                                       bool is_last);
 /// Along an axis, elements in the order of `indices`, which lie inside of it.
 [[nodiscard]] Result<Graph::Value> taken(const Operation& operation, const Graph::Value& x,
                                          std::int64_t axis, const Integers& indices);

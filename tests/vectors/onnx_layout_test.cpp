@@ -151,6 +151,17 @@ class Maker {
     return tensor({name, dims, any_floats(static_cast<std::size_t>(count), random_)});
   }
 
+  static Message ones_of(const std::string& name, std::int64_t count) {
+    return tensor({name, {count}, std::vector<float>(static_cast<std::size_t>(count), 1)});
+  }
+
+  static bool alike_but(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b,
+                        std::int64_t axis) {
+    for (std::size_t dim = 0; dim < a.size(); ++dim)
+      if (dim != static_cast<std::size_t>(axis) && a[dim] != b[dim]) return false;
+    return true;
+  }
+
   Part convolution(const Known& x, const std::string& name) {
     const auto outputs = static_cast<std::int64_t>(1 + below(4));
     std::vector<std::int64_t> dims{outputs, x.dims[1]};
@@ -165,7 +176,8 @@ class Maker {
   Part any_part(const Known& x, const std::string& name) {
     const std::size_t rank = x.dims.size();
     const auto ones = static_cast<std::int64_t>(rank) - 2;
-    switch (below(10)) {
+    const auto any_axis = static_cast<std::int64_t>(below(rank));
+    switch (below(16)) {
       case 0: return {"Relu", {x.name}, {}, {}};
       case 1: return {"Sigmoid", {x.name}, {}, {}};
       case 2: {  // one number for each channel
@@ -179,6 +191,32 @@ class Maker {
             return {"Add", {other.name, x.name}, {}, {}};
         return {"Add", {x.name, x.name}, {}, {}};
       }
+      case 8: {  // scale, shift, mean; the variance is not below 0
+        const std::string parameters[] = {".s", ".b", ".m", ".v"};
+        Part part{"BatchNormalization", {x.name}, {}, {}};
+        for (const std::string& suffix : parameters) {
+          part.inputs.push_back(name + suffix);
+          part.tensors.push_back(suffix == ".v" ? ones_of(name + suffix, x.dims[1])
+                                                : weights(name + suffix, {x.dims[1]}));
+        }
+        return part;
+      }
+      case 9: return {"Softmax", {x.name}, {test::integer_attribute("axis", any_axis)}, {}};
+      case 10:
+        return {"ReduceMax",
+                {x.name},
+                {attribute("axes", {any_axis}), test::integer_attribute("keepdims", 1)},
+                {}};
+      case 11: {
+        const Known& other = values_[below(values_.size())];
+        const bool fits = other.dims.size() == rank && alike_but(other.dims, x.dims, any_axis);
+        return {"Concat",
+                {x.name, fits ? other.name : x.name},
+                {test::integer_attribute("axis", any_axis)},
+                {}};
+      }
+      case 12: return {"Clip", {x.name, name + ".l"}, {}, {tensor({name + ".l", {}, {-0.5f}})}};
+      case 13: return {"HardSwish", {x.name}, {}, {}};
       case 4: {
         const std::size_t axis = below(rank);
         if (x.dims[axis] == 1) return {"Neg", {x.name}, {}, {}};
