@@ -100,9 +100,11 @@ Result<Value> lower_slice(const Operation& operation) {
 Result<Graph::Value> lower_expand(const Operation& operation) {
   RK_TRY(dims, operation.integers(1));
   RK_TRY(x, operation.operand(0));
-  if (x.desc().dtype != DType::f32) return operation.refusal("of integers");
-  constexpr float one = 1;
-  RK_TRY(ones, operation.add(ops::fill({{DType::f32, {}}, &one}, IntList(dims))));
+  const DType dtype = x.desc().dtype;
+  constexpr float real = 1;
+  constexpr std::int64_t whole = 1;
+  const void* const one = dtype == DType::f32 ? static_cast<const void*>(&real) : &whole;
+  RK_TRY(ones, operation.add(ops::fill({{dtype, {}}, one}, IntList(dims))));
   return operation.add(ops::mul(x, ones));
 }
 
