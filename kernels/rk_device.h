@@ -186,6 +186,7 @@ RK_INLINE rk_f32 rk_sum_halves16(rk_f32x16 lanes) {
 }
 
 #define rk_where_greater(x, y, yes, no) ((x) > (y) ? (yes) : (no))
+#define rk_where_nan(x, yes, no) ((x) != (x) ? (yes) : (no))
 
 /// An element's bits and back, for one or for 16.
 typedef uint16 rk_u32x16;
@@ -339,6 +340,7 @@ struct rk_simd {
   }
   static void store(rk_f32* to, T vector) { std::memcpy(to, &vector, sizeof vector); }
   static T where_greater(T x, T y, T yes, T no) { return x > y ? yes : no; }
+  static T where_nan(T x, T yes, T no) { return x != x ? yes : no; }
   template <size_t first, size_t... i>
   static T interleave_from(T a, T b, std::index_sequence<i...>) {
     return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * sizeof...(i))...);
@@ -390,6 +392,9 @@ struct rk_simd<rk_pair<Half>> {
     return {Part::where_greater(x.low, y.low, yes.low, no.low),
             Part::where_greater(x.high, y.high, yes.high, no.high)};
   }
+  static Pair where_nan(Pair x, Pair yes, Pair no) {
+    return {Part::where_nan(x.low, yes.low, no.low), Part::where_nan(x.high, yes.high, no.high)};
+  }
   static Pair fma(Pair a, Pair b, Pair c) {
     return {Part::fma(a.low, b.low, c.low), Part::fma(a.high, b.high, c.high)};
   }
@@ -435,6 +440,10 @@ RK_INLINE rk_f32x16 rk_where_greater(rk_f32x16 x, rk_f32x16 y, rk_f32x16 yes, rk
 RK_INLINE rk_f32 rk_where_greater(rk_f32 x, rk_f32 y, rk_f32 yes, rk_f32 no) {
   return x > y ? yes : no;
 }
+RK_INLINE rk_f32x16 rk_where_nan(rk_f32x16 x, rk_f32x16 yes, rk_f32x16 no) {
+  return rk_simd<rk_f32x16>::where_nan(x, yes, no);
+}
+RK_INLINE rk_f32 rk_where_nan(rk_f32 x, rk_f32 yes, rk_f32 no) { return x != x ? yes : no; }
 
 using rk_u32x16 = rk_simd<rk_f32x16>::Bits;
 RK_OVERLOAD rk_u32 rk_bits(rk_f32 value) { return std::bit_cast<rk_u32>(value); }

@@ -9,6 +9,7 @@
 #include "ops/dot.cl"
 #include "ops/gather.cl"
 #include "ops/matmul.cl"
+#include "ops/max_pool.cl"
 #include "ops/reduce.cl"
 #include "ops/reshape.cl"
 #include "ops/strided.cl"

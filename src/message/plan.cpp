@@ -49,7 +49,9 @@ std::size_t set_of(const Request& request) noexcept {
           weigh(attributes.slice.ends.values()) * factors[7] +
           weigh(attributes.strides.values()) * factors[4] +
           weigh(attributes.pads.values()) * factors[5] +
-          static_cast<std::uint64_t>(attributes.padding) * factors[6];
+          static_cast<std::uint64_t>(attributes.padding) * factors[6] +
+          weigh(attributes.window.values()) * factors[7] +
+          static_cast<std::uint64_t>(attributes.groups) * factors[1];
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 

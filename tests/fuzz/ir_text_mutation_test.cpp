@@ -24,6 +24,8 @@ constexpr std::string_view originals[] = {
     "Slice(%0, [0:4:2, 1:3])",
     "Conv2d(%0, %1, [1,2], Same)",
     "Conv2d(%0, %1, [1,1], Custom([[0,1],[2,3]]))",
+    "Conv2d(%0, %1, [1,1], Valid, 4)",
+    "MaxPool(%0, [2,3], [1,2], Custom([[0,1],[2,0]]))",
 };
 
 std::string list(const IntList& values) {
@@ -65,7 +67,9 @@ std::string write(const IrOperation& operation) {
       add(ranges + "]");
       break;
     }
-    case Op::conv2d: {
+    case Op::conv2d:
+    case Op::max_pool: {
+      if (operation.op == Op::max_pool) add(list(attributes.window));
       add(list(attributes.strides));
       std::string pads;
       for (std::size_t i = 0; i + 1 < attributes.pads.values().size(); i += 2)
@@ -74,6 +78,7 @@ std::string write(const IrOperation& operation) {
       add(attributes.padding == Padding::same    ? "Same"
           : attributes.padding == Padding::valid ? "Valid"
                                                  : "Custom([" + pads + "])");
+      if (attributes.groups != 1) add(std::to_string(attributes.groups));
       break;
     }
     default: break;
