@@ -3,7 +3,8 @@
 /// the same time changes no bit.
 ///
 /// Depthwise, with one channel and one output in a group, 16 channels are a vector. With larger
-/// groups 16 outputs of a group are one; in smaller ones the rest of the vector is for nothing.
+/// groups 16 outputs of a group are one; in smaller ones the rest of the vector is for nothing. A
+/// GPU computes one output at a time: vectors would be private memory of each work-item.
 #ifndef RINGKERNEL_OPS_CONV2D_GROUPS_H
 #define RINGKERNEL_OPS_CONV2D_GROUPS_H
 
@@ -19,6 +20,52 @@ typedef struct rk_groups {
   rk_u64 channels;    /* of a group */
   rk_u64 outputs;     /* of a group */
 } rk_groups;
+
+#if RK_IS_GPU
+
+#define RK_GROUPS_TILE 1
+
+RK_INLINE rk_f32 rk_groups_output(const rk_groups* groups, const rk_window_piece* piece,
+                                  rk_u64 column, rk_u64 output) {
+  const rk_window* window = &groups->lines.window;
+  const rk_u64 first = column * window->column_stride; /* the padding's first is 0 */
+  const rk_u64 channel = output / groups->outputs * groups->channels;
+  rk_f32 sum = 0.0f;
+  rk_f32 total = 0.0f;
+  RK_GLOBAL const rk_f32* filter = groups->filter + output;
+  rk_u64 left = RK_BLOCK_DEPTH;
+  for (rk_u64 row = 0; row < groups->lines.rows; ++row) {
+    RK_GLOBAL const rk_f32* line = rk_window_row(window, piece, row);
+    for (rk_u64 i = first; i < first + window->columns; ++i) {
+      const rk_u32 is_inside =
+          line != 0 && i >= window->pad_left && i - window->pad_left < window->image_columns;
+      const rk_u64 from = (i - window->pad_left) * window->channels + channel;
+      for (rk_u64 k = 0; k < groups->channels; ++k, filter += groups->filter_step) {
+        sum = rk_fma(is_inside ? line[from + k] : 0.0f, *filter, sum);
+        if (--left != 0) continue;
+        total = total + sum;
+        sum = 0.0f;
+        left = RK_BLOCK_DEPTH;
+      }
+    }
+  }
+  return left != RK_BLOCK_DEPTH ? total + sum : total;
+}
+
+RK_INLINE void rk_groups_open(rk_groups* groups, const rk_op_args* args) {
+  (void)groups;
+  (void)args;
+}
+
+RK_INLINE void rk_groups_piece(const rk_groups* groups, const rk_window_piece* piece) {
+  for (rk_u64 column = piece->column; column < piece->end; ++column) {
+    RK_GLOBAL rk_f32* to = piece->line + column * groups->lines.outputs;
+    for (rk_u64 output = 0; output < groups->lines.outputs; ++output)
+      to[output] = rk_groups_output(groups, piece, column, output);
+  }
+}
+
+#else
 
 /// The sum of a block is added after the last k of the block, and after the last k of all.
 #define RK_GROUPS_ADD(COLUMNS)                     \
@@ -127,8 +174,8 @@ RK_INLINE void rk_depthwise_piece(const rk_groups* groups, const rk_window_piece
     const rk_u64 spare = (RK_WIDTH - 1) / channels / window->column_stride + 1;
     inside.end = inside.end - inside.first > spare ? inside.end - spare : inside.first;
   }
-  const rk_u32 is_tiled = !RK_IS_GPU && inside.end - inside.first >= tile &&
-                          groups->lines.rows * window->columns <= RK_BLOCK_DEPTH;
+  const rk_u32 is_tiled =
+      inside.end - inside.first >= tile && groups->lines.rows * window->columns <= RK_BLOCK_DEPTH;
   for (rk_u64 column = piece->column; column < piece->end;) {
     // The last tile goes back to where it is whole: some outputs are computed twice.
     const rk_u32 is_tile = is_tiled && column >= inside.first && column < inside.end;
@@ -193,9 +240,7 @@ RK_INLINE void rk_depthwise_piece(const rk_groups* groups, const rk_window_piece
     }                                                                                           \
   }
 
-#if !RK_IS_GPU
 RK_GROUPED_TILE(rk_grouped_tile, RK_GROUPED_COLUMNS)
-#endif
 RK_GROUPED_TILE(rk_grouped_one, 1)
 
 RK_INLINE void rk_grouped_outputs(const rk_groups* groups, const rk_window_piece* piece,
@@ -203,13 +248,10 @@ RK_INLINE void rk_grouped_outputs(const rk_groups* groups, const rk_window_piece
   const rk_u64 count = groups->lines.outputs / groups->outputs;
   for (rk_u64 group = 0; group < count; ++group) {
     for (rk_u64 output = 0; output < groups->outputs; output += RK_WIDTH) {
-#if !RK_IS_GPU
-      if (is_tile) {
+      if (is_tile)
         rk_grouped_tile(groups, piece, column, group, output);
-        continue;
-      }
-#endif
-      rk_grouped_one(groups, piece, column, group, output);
+      else
+        rk_grouped_one(groups, piece, column, group, output);
     }
   }
 }
@@ -217,8 +259,7 @@ RK_INLINE void rk_grouped_outputs(const rk_groups* groups, const rk_window_piece
 RK_INLINE void rk_grouped_piece(const rk_groups* groups, const rk_window_piece* piece) {
   const rk_window_inside inside = rk_window_inside_of(&groups->lines.window, piece);
   for (rk_u64 column = piece->column; column < piece->end;) {
-    const rk_u32 is_tile =
-        !RK_IS_GPU && column >= inside.first && column + RK_GROUPED_COLUMNS <= inside.end;
+    const rk_u32 is_tile = column >= inside.first && column + RK_GROUPED_COLUMNS <= inside.end;
     rk_grouped_outputs(groups, piece, column, is_tile);
     column += is_tile ? RK_GROUPED_COLUMNS : 1;
   }
@@ -226,27 +267,43 @@ RK_INLINE void rk_grouped_piece(const rk_groups* groups, const rk_window_piece* 
 
 // --- both ---------------------------------------------------------------------------------------
 
-/// This lane's lines. A verdict of rk_turn_next.
-RK_NOINLINE rk_u32 rk_groups_run(rk_groups* groups, const rk_op_args* args, rk_u64 lines_count) {
+#define RK_GROUPS_TILE (RK_DEPTHWISE_COLUMNS * RK_GROUPED_COLUMNS)
+
+RK_INLINE rk_u32 rk_groups_are_depthwise(const rk_groups* groups) {
+  return groups->channels == 1 && groups->outputs == 1;
+}
+
+/// Packs what is read packed.
+RK_INLINE void rk_groups_open(rk_groups* groups, const rk_op_args* args) {
+  const rk_u64 taps = groups->lines.rows * groups->lines.window.columns;
+  if (!rk_groups_are_depthwise(groups) || groups->lines.window.channels >= RK_WIDTH ||
+      taps > RK_WORKSPACE_BYTES / sizeof(rk_f32) / 16)
+    return;
+  rk_turn_set_packed(args->turn, 0);
+  rk_depthwise_pack(groups, args->workspace);
+}
+
+RK_INLINE void rk_groups_piece(const rk_groups* groups, const rk_window_piece* piece) {
+  if (rk_groups_are_depthwise(groups))
+    rk_depthwise_piece(groups, piece);
+  else
+    rk_grouped_piece(groups, piece);
+}
+
+#endif
+
+/// This lane's steps. A verdict of rk_turn_next.
+RK_INLINE rk_u32 rk_groups_run(rk_groups* groups, const rk_op_args* args, rk_u64 lines_count) {
   rk_window_lines* lines = &groups->lines;
-  const rk_u64 depth = lines->rows * lines->window.columns * groups->channels;
-  const rk_u64 work = lines->outputs * depth;
-  rk_window_lines_plan(lines, lines_count, work, RK_DEPTHWISE_COLUMNS * RK_GROUPED_COLUMNS);
-  const rk_u32 is_depthwise = groups->channels == 1 && groups->outputs == 1;
-  if (is_depthwise && lines->window.channels < RK_WIDTH &&
-      depth <= RK_WORKSPACE_BYTES / sizeof(rk_f32) / 16) {
-    rk_turn_set_packed(args->turn, 0);
-    rk_depthwise_pack(groups, args->workspace);
-  }
+  const rk_u64 work = lines->outputs * lines->rows * lines->window.columns * groups->channels;
+  rk_window_lines_plan(lines, lines_count, work, RK_GROUPS_TILE);
+  rk_groups_open(groups, args);
   for (rk_u64 step = rk_turn_first(args->turn); step < lines->steps; ++step) {
     if (step % args->lanes != args->lane) continue;
     const rk_u32 verdict = rk_turn_next(args->turn, step);
     if (verdict != RK_FAULT_NONE) return verdict;
     const rk_window_piece piece = rk_window_piece_of(lines, step);
-    if (is_depthwise)
-      rk_depthwise_piece(groups, &piece);
-    else
-      rk_grouped_piece(groups, &piece);
+    rk_groups_piece(groups, &piece);
     rk_turn_work(args->turn, (piece.end - piece.column) * work);
   }
   return RK_FAULT_NONE;

@@ -22,22 +22,29 @@ RK_INLINE rk_u64 rk_pool_inside(rk_u64* first, rk_u64 extent, rk_u64 pad, rk_u64
   return end - *first;
 }
 
-/// The largest of up to 16 channels from `channel` on.
-RK_INLINE rk_f32x16 rk_pool_part_largest(const rk_window_lines* lines, const rk_pool_part* part,
-                                         rk_u64 channel) {
-  const rk_u64 channels = lines->window.channels;
-  const rk_u64 row_step = lines->window.image_columns * channels;
-  rk_f32x16 most = rk_splat16(-RK_INFINITY);
-  RK_GLOBAL const rk_f32* line = part->from + channel;
-  for (rk_u64 row = 0; row < part->rows; ++row, line += row_step) {
-    RK_GLOBAL const rk_f32* from = line;
-    for (rk_u64 column = 0; column < part->columns; ++column, from += channels) {
-      const rk_f32x16 x = rk_load_some(from, (rk_u64)(lines->images_end - from));
-      most = rk_where_nan(most, most, rk_where_greater(most, x, most, x));
-    }
+#define RK_POOL_LARGEST(TYPE, name, SPLAT, LOAD)                                                \
+  RK_INLINE TYPE name(const rk_window_lines* lines, const rk_pool_part* part, rk_u64 channel) { \
+    const rk_u64 channels = lines->window.channels;                                             \
+    const rk_u64 row_step = lines->window.image_columns * channels;                             \
+    TYPE most = SPLAT(-RK_INFINITY);                                                            \
+    RK_GLOBAL const rk_f32* line = part->from + channel;                                        \
+    for (rk_u64 row = 0; row < part->rows; ++row, line += row_step) {                           \
+      RK_GLOBAL const rk_f32* from = line;                                                      \
+      for (rk_u64 column = 0; column < part->columns; ++column, from += channels) {             \
+        const TYPE x = LOAD(from, (rk_u64)(lines->images_end - from));                          \
+        most = rk_where_nan(most, most, rk_where_greater(most, x, most, x));                    \
+      }                                                                                         \
+    }                                                                                           \
+    return most + SPLAT(0.0f);                                                                  \
   }
-  return most + rk_splat16(0.0f);
-}
+
+#if RK_IS_GPU
+#define RK_POOL_LOAD(from, left) (*(from))
+RK_POOL_LARGEST(rk_f32, rk_pool_largest, (rk_f32), RK_POOL_LOAD)
+#else
+/// Of up to 16 channels from `channel` on.
+RK_POOL_LARGEST(rk_f32x16, rk_pool_largest, rk_splat16, rk_load_some)
+#endif
 
 RK_INLINE void rk_pool_piece(const rk_window_lines* lines, const rk_window_piece* piece) {
   const rk_window* window = &lines->window;
@@ -52,12 +59,17 @@ RK_INLINE void rk_pool_piece(const rk_window_lines* lines, const rk_window_piece
         rk_pool_inside(&column, window->columns, window->pad_left, window->image_columns);
     part.from = line + column * channels;
     RK_GLOBAL rk_f32* to = piece->line + i * channels;
+#if RK_IS_GPU
+    for (rk_u64 channel = 0; channel < channels; ++channel)
+      to[channel] = rk_pool_largest(lines, &part, channel);
+#else
     for (rk_u64 channel = 0; channel < channels; channel += RK_WIDTH) {
       // The last ones end where the channels end, and are computed twice where these are no whole
       // number of vectors.
       const rk_u64 at = channels < RK_WIDTH ? 0 : rk_least(channel, channels - RK_WIDTH);
-      rk_store_some(to + at, rk_pool_part_largest(lines, &part, at), channels);
+      rk_store_some(to + at, rk_pool_largest(lines, &part, at), channels);
     }
+#endif
   }
 }
 

@@ -28,8 +28,12 @@ typedef struct rk_window_piece {
   rk_u64 end;             /* behind the last */
 } rk_window_piece;
 
-/// Multiply-adds of a step, about.
+/// Multiply-adds of a step, about. On a GPU it is one place, for there are many lanes.
+#if RK_IS_GPU
+#define RK_LINE_STEP ((rk_u64)1)
+#else
 #define RK_LINE_STEP ((rk_u64)1 << 20)
+#endif
 
 /// Whether `outputs` windows of `extent` elements, `stride` apart, are what fits into `length`
 /// elements with padding on both sides. A padded extent fits into 32 bits, so that nothing below

@@ -162,10 +162,38 @@ class Maker {
             {weights(name + ".w", dims), weights(name + ".b", {outputs})}};
   }
 
+  /// One filter for each channel, or two for each of two groups.
+  Part grouped_convolution(const Known& x, const std::string& name) {
+    const std::int64_t channels = x.dims[1];
+    const bool has_halves = channels % 2 == 0 && below(2) == 0;
+    std::vector<std::int64_t> dims{has_halves ? 4 : channels, has_halves ? channels / 2 : 1};
+    for (std::size_t dim = 2; dim < x.dims.size(); ++dim)
+      dims.push_back(x.dims[dim] < 2 ? 1 : static_cast<std::int64_t>(1 + below(2)));
+    return {"Conv",
+            {x.name, name + ".w"},
+            {test::integer_attribute("group", has_halves ? 2 : channels)},
+            {weights(name + ".w", dims)}};
+  }
+
+  Part pool(const Known& x) {
+    std::vector<std::int64_t> extents, pads(2 * (x.dims.size() - 2), 0);
+    for (std::size_t dim = 2; dim < x.dims.size(); ++dim) {
+      extents.push_back(static_cast<std::int64_t>(1 + below(3)));
+      pads[dim - 2] = extents.back() - 1;
+    }
+    std::ranges::fill(std::span(pads).last(extents.size()), 1);
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      if (extents[axis] < 2) pads[axis + extents.size()] = 0;
+    return {below(2) == 0 ? "MaxPool" : "AveragePool",
+            {x.name},
+            {attribute("kernel_shape", extents), attribute("pads", pads)},
+            {}};
+  }
+
   Part any_part(const Known& x, const std::string& name) {
     const std::size_t rank = x.dims.size();
     const auto ones = static_cast<std::int64_t>(rank) - 2;
-    switch (below(10)) {
+    switch (below(13)) {
       case 0: return {"Relu", {x.name}, {}, {}};
       case 1: return {"Sigmoid", {x.name}, {}, {}};
       case 2: {  // one number for each channel
@@ -208,6 +236,9 @@ class Maker {
                 {x.name},
                 {attribute("axes", {2}), test::integer_attribute("keepdims", 1)},
                 {}};
+      case 8: return {below(2) == 0 ? "GlobalMaxPool" : "GlobalAveragePool", {x.name}, {}, {}};
+      case 9: return pool(x);
+      case 10: return grouped_convolution(x, name);
       default: return convolution(x, name);
     }
   }

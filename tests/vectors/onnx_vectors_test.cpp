@@ -43,12 +43,17 @@ const Counts further_counts{{"Div", 3},        {"Exp", 2},    {"Flatten", 9}, {"
                             {"Reciprocal", 2}, {"Shape", 10}, {"Sigmoid", 2}, {"Sqrt", 2},
                             {"Sub", 3},        {"Tanh", 2}};
 
+/// Windows over images and lines.
+const Counts pool_counts{
+    {"AveragePool", 12}, {"GlobalAveragePool", 2}, {"GlobalMaxPool", 2}, {"MaxPool", 10}};
+
 /// Casts from and to types that we do not have, joins of what is not known, powers by element.
 const std::set<std::string, std::less<>> mostly_refused{"Cast", "Concat", "Pow"};
 
 /// Those of the others that are refused, and a word of the reason.
 const std::map<std::string, std::string, std::less<>> refused_others{
     {"test_add_uint8", "uint8"},
+    {"test_averagepool_3d_default", "of 5 dims"},
     {"test_constant", "at least one input"},
     {"test_constant_pad", "mode 'constant'"},
     {"test_constantofshape_float_ones", "at least one input"},
@@ -59,6 +64,11 @@ const std::map<std::string, std::string, std::less<>> refused_others{
     {"test_identity_sequence", "no tensor"},
     {"test_lstm_batchwise", "layout"},
     {"test_lstm_with_peepholes", "peepholes"},
+    {"test_maxpool_2d_dilations", "dilations"},
+    {"test_maxpool_2d_uint8", "uint8"},
+    {"test_maxpool_3d_default", "of 5 dims"},
+    {"test_maxpool_with_argmax_2d_precomputed_pads", "its output 1"},
+    {"test_maxpool_with_argmax_2d_precomputed_strides", "its output 1"},
     {"test_mul_uint8", "uint8"},
     {"test_reshape_allowzero_reordered", "E3006"},
     {"test_slice_neg_steps", "a negative step"},
@@ -198,6 +208,7 @@ TEST_P(OnnxVectorsOn, GiveWhatTheyWantOrAReason) {
   }
   Counts wanted = core_counts;
   wanted.insert(further_counts.begin(), further_counts.end());
+  wanted.insert(pool_counts.begin(), pool_counts.end());
   EXPECT_THAT(passed, ::testing::ContainerEq(wanted));
   EXPECT_EQ(refused, refused_others.size());
 }
