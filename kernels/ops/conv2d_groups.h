@@ -122,35 +122,55 @@ RK_INLINE void rk_depthwise_tile(const rk_groups* groups, const rk_window_piece*
   }
 }
 
-/// One output, wherever its window lies.
-RK_INLINE void rk_depthwise_one(const rk_groups* groups, const rk_window_piece* piece,
-                                rk_u64 column, rk_u64 channel) {
-  const rk_window* window = &groups->lines.window;
-  const rk_u64 channels = window->channels;
-  const rk_u64 first = column * window->column_stride; /* the padding's first is 0 */
-  rk_f32x16 sum[1] = {rk_splat16(0.0f)};
-  rk_f32x16 total[1] = {rk_splat16(0.0f)};
-  RK_GLOBAL const rk_f32* filter = groups->filter + channel;
-  rk_u64 left = RK_BLOCK_DEPTH;
-  for (rk_u64 row = 0; row < groups->lines.rows; ++row) {
-    RK_GLOBAL const rk_f32* line = rk_window_row(window, piece, row);
-    for (rk_u64 i = first; i < first + window->columns; ++i, filter += groups->filter_step) {
-      rk_f32x16 x = rk_splat16(0.0f);
-      if (line != 0 && i >= window->pad_left && i - window->pad_left < window->image_columns) {
-        RK_GLOBAL const rk_f32* from = line + (i - window->pad_left) * channels + channel;
-        x = rk_load_some(from, (rk_u64)(groups->lines.images_end - from));
-      }
-      sum[0] = rk_fma16(x, rk_load_some(filter, (rk_u64)(groups->filter_end - filter)), sum[0]);
-      if (--left != 0) continue;
-      RK_GROUPS_ADD(1)
-      left = RK_BLOCK_DEPTH;
-    }
+/// One output, wherever its window lies, for VECTORS vectors of channels from `channel` on.
+#define RK_DEPTHWISE_ONE(name, VECTORS)                                                         \
+  RK_INLINE void name(const rk_groups* groups, const rk_window_piece* piece, rk_u64 column,     \
+                      rk_u64 channel) {                                                         \
+    const rk_window* window = &groups->lines.window;                                            \
+    const rk_u64 channels = window->channels;                                                   \
+    const rk_u64 first = column * window->column_stride; /* the padding's first is 0 */         \
+    rk_f32x16 sum[VECTORS];                                                                     \
+    rk_f32x16 total[VECTORS];                                                                   \
+    RK_UNROLL for (rk_u32 v = 0; v < VECTORS; ++v) {                                            \
+      sum[v] = rk_splat16(0.0f);                                                                \
+      total[v] = rk_splat16(0.0f);                                                              \
+    }                                                                                           \
+    RK_GLOBAL const rk_f32* filter = groups->filter + channel;                                  \
+    rk_u64 left = RK_BLOCK_DEPTH;                                                               \
+    for (rk_u64 row = 0; row < groups->lines.rows; ++row) {                                     \
+      RK_GLOBAL const rk_f32* line = rk_window_row(window, piece, row);                         \
+      for (rk_u64 i = first; i < first + window->columns; ++i, filter += groups->filter_step) { \
+        const rk_u32 is_inside =                                                                \
+            line != 0 && i >= window->pad_left && i - window->pad_left < window->image_columns; \
+        const rk_u64 from = (i - window->pad_left) * channels + channel;                        \
+        RK_UNROLL for (rk_u32 v = 0; v < VECTORS; ++v) {                                        \
+          rk_f32x16 x = rk_splat16(0.0f);                                                       \
+          if (is_inside)                                                                        \
+            x = rk_load_some(line + from + v * 16,                                              \
+                             (rk_u64)(groups->lines.images_end - line) - from - v * 16);        \
+          const rk_u64 rest = (rk_u64)(groups->filter_end - filter) - v * 16;                   \
+          sum[v] = rk_fma16(x, rk_load_some(filter + v * 16, rest), sum[v]);                    \
+        }                                                                                       \
+        if (--left != 0) continue;                                                              \
+        RK_GROUPS_ADD(VECTORS)                                                                  \
+        left = RK_BLOCK_DEPTH;                                                                  \
+      }                                                                                         \
+    }                                                                                           \
+    if (left != RK_BLOCK_DEPTH) {                                                               \
+      RK_GROUPS_ADD(VECTORS)                                                                    \
+    }                                                                                           \
+    RK_GLOBAL rk_f32* to = piece->line + column * channels + channel;                           \
+    RK_UNROLL for (rk_u32 v = 0; v < VECTORS; ++v) {                                            \
+      rk_store_some(to + v * 16, total[v], channels);                                           \
+    }                                                                                           \
   }
-  if (left != RK_BLOCK_DEPTH) {
-    RK_GROUPS_ADD(1)
-  }
-  rk_store_some(piece->line + column * channels + channel, total[0], channels);
-}
+
+/// Channels that are done one after the other for a piece: what their windows have in common stays
+/// in the nearest cache.
+#define RK_DEPTHWISE_VECTORS 4
+#define RK_DEPTHWISE_CHANNELS (RK_DEPTHWISE_VECTORS * RK_WIDTH)
+RK_DEPTHWISE_ONE(rk_depthwise_one, 1)
+RK_DEPTHWISE_ONE(rk_depthwise_several, RK_DEPTHWISE_VECTORS) /* they do not wait for each other */
 
 /// Of fewer than 16 channels the filter is packed, 16 elements from tap to tap.
 RK_INLINE void rk_depthwise_pack(rk_groups* groups, RK_GLOBAL rk_f32* RK_RESTRICT to) {
@@ -164,31 +184,45 @@ RK_INLINE void rk_depthwise_pack(rk_groups* groups, RK_GLOBAL rk_f32* RK_RESTRIC
   groups->filter_step = 16;
 }
 
+/// Channels `first` to `end`, one block of them; `inside` is where tiles may be.
+RK_INLINE void rk_depthwise_channels(const rk_groups* groups, const rk_window_piece* piece,
+                                     const rk_window_inside* inside, rk_u64 first, rk_u64 end) {
+  const rk_u64 channels = groups->lines.window.channels;
+  const rk_u64 tile = RK_DEPTHWISE_COLUMNS;
+  for (rk_u64 column = piece->column; column < piece->end;) {
+    if (column >= inside->first && column < inside->end) {
+      // The last tile goes back to where it is whole: some outputs are computed twice.
+      const rk_u64 from = rk_least(column, inside->end - tile);
+      for (rk_u64 channel = first; channel < end; channel += RK_WIDTH)
+        rk_depthwise_tile(groups, piece, from, rk_whole_vector(channel, channels));
+      column = from + tile;
+      continue;
+    }
+    if (end - first == RK_DEPTHWISE_CHANNELS) {
+      rk_depthwise_several(groups, piece, column, first);
+    } else {
+      for (rk_u64 channel = first; channel < end; channel += RK_WIDTH)
+        rk_depthwise_one(groups, piece, column, rk_whole_vector(channel, channels));
+    }
+    ++column;
+  }
+}
+
 RK_INLINE void rk_depthwise_piece(const rk_groups* groups, const rk_window_piece* piece) {
   const rk_window* window = &groups->lines.window;
   const rk_u64 channels = window->channels;
-  const rk_u64 tile = RK_DEPTHWISE_COLUMNS;
   rk_window_inside inside = rk_window_inside_of(window, piece);
   // Behind the last channels of an image's few there may be nothing to load.
   if (channels < RK_WIDTH) {
     const rk_u64 spare = (RK_WIDTH - 1) / channels / window->column_stride + 1;
     inside.end = inside.end - inside.first > spare ? inside.end - spare : inside.first;
   }
-  const rk_u32 is_tiled =
-      inside.end - inside.first >= tile && groups->lines.rows * window->columns <= RK_BLOCK_DEPTH;
-  for (rk_u64 column = piece->column; column < piece->end;) {
-    // The last tile goes back to where it is whole: some outputs are computed twice.
-    const rk_u32 is_tile = is_tiled && column >= inside.first && column < inside.end;
-    const rk_u64 first = is_tile ? rk_least(column, inside.end - tile) : column;
-    for (rk_u64 channel = 0; channel < channels; channel += RK_WIDTH) {
-      const rk_u64 at = channels < RK_WIDTH ? 0 : rk_least(channel, channels - RK_WIDTH);
-      if (is_tile)
-        rk_depthwise_tile(groups, piece, first, at);
-      else
-        rk_depthwise_one(groups, piece, first, at);
-    }
-    column = first + (is_tile ? tile : 1);
-  }
+  if (inside.end - inside.first < RK_DEPTHWISE_COLUMNS ||
+      groups->lines.rows * window->columns > RK_BLOCK_DEPTH)
+    inside.end = inside.first;
+  for (rk_u64 first = 0; first < channels; first += RK_DEPTHWISE_CHANNELS)
+    rk_depthwise_channels(groups, piece, &inside, first,
+                          rk_least(first + RK_DEPTHWISE_CHANNELS, channels));
 }
 
 // --- larger groups ------------------------------------------------------------------------------

@@ -42,8 +42,10 @@ RK_INLINE rk_u64 rk_pool_inside(rk_u64* first, rk_u64 extent, rk_u64 pad, rk_u64
 #define RK_POOL_LOAD(from, left) (*(from))
 RK_POOL_LARGEST(rk_f32, rk_pool_largest, (rk_f32), RK_POOL_LOAD)
 #else
-/// Of up to 16 channels from `channel` on.
-RK_POOL_LARGEST(rk_f32x16, rk_pool_largest, rk_splat16, rk_load_some)
+#define RK_POOL_LOAD(from, left) rk_load16_near(from)
+RK_POOL_LARGEST(rk_f32x16, rk_pool_largest, rk_splat16, RK_POOL_LOAD)
+/// Of fewer than 16 channels.
+RK_POOL_LARGEST(rk_f32x16, rk_pool_largest_few, rk_splat16, rk_load_some)
 #endif
 
 RK_INLINE void rk_pool_piece(const rk_window_lines* lines, const rk_window_piece* piece) {
@@ -63,11 +65,13 @@ RK_INLINE void rk_pool_piece(const rk_window_lines* lines, const rk_window_piece
     for (rk_u64 channel = 0; channel < channels; ++channel)
       to[channel] = rk_pool_largest(lines, &part, channel);
 #else
+    if (channels < RK_WIDTH) {
+      rk_store_some(to, rk_pool_largest_few(lines, &part, 0), channels);
+      continue;
+    }
     for (rk_u64 channel = 0; channel < channels; channel += RK_WIDTH) {
-      // The last ones end where the channels end, and are computed twice where these are no whole
-      // number of vectors.
-      const rk_u64 at = channels < RK_WIDTH ? 0 : rk_least(channel, channels - RK_WIDTH);
-      rk_store_some(to + at, rk_pool_largest(lines, &part, at), channels);
+      const rk_u64 at = rk_whole_vector(channel, channels);
+      rk_store16_near(to + at, rk_pool_largest(lines, &part, at));
     }
 #endif
   }

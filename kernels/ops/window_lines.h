@@ -87,6 +87,12 @@ RK_INLINE rk_window_inside rk_window_inside_of(const rk_window* window,
   return inside;
 }
 
+/// Where a vector begins that has channel `channel`: inside of the channels, if they are that many,
+/// so that the last ones are computed twice where they are no whole number of vectors.
+RK_INLINE rk_u64 rk_whole_vector(rk_u64 channel, rk_u64 channels) {
+  return channels < RK_WIDTH ? 0 : rk_least(channel, channels - RK_WIDTH);
+}
+
 /// Where a row of a window begins at column 0 of the image; null: the row is padding.
 RK_INLINE RK_GLOBAL const rk_f32* rk_window_row(const rk_window* window,
                                                 const rk_window_piece* piece, rk_u64 row) {
