@@ -291,6 +291,16 @@ TEST(Noop, NeedsNoOperandsAndWritesNothing) {
   }
 }
 
+// A scalar in the arena has zeros behind it. A result that is described, but is none, has not.
+TEST(Noop, PadsNoResultThatItDoesNotHave) {
+  HandBuiltMessage message(Op::noop, {});
+  message.command().output.place = RK_PLACE_ARENA;
+  for (const Programs& programs : available_programs()) {
+    EXPECT_EQ(message.run(programs), success);
+    EXPECT_TRUE(message.nothing_was_written());
+  }
+}
+
 // Random words in good commands, the op included. Whatever the device makes of them, it writes
 // inside reply and arena only; AddressSanitizer watches what it reads.
 TEST(HostileCommand, MayBeAnyBytes) {
