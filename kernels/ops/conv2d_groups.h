@@ -332,8 +332,8 @@ RK_INLINE rk_u32 rk_groups_run(rk_groups* groups, const rk_op_args* args, rk_u64
   const rk_u64 work = lines->outputs * lines->rows * lines->window.columns * groups->channels;
   rk_window_lines_plan(lines, lines_count, work, RK_GROUPS_TILE);
   rk_groups_open(groups, args);
-  for (rk_u64 step = rk_turn_first(args->turn); step < lines->steps; ++step) {
-    if (step % args->lanes != args->lane) continue;
+  rk_u64 step = rk_turn_first(args->turn) + args->lane;
+  for (; step < lines->steps; step += args->lanes) {
     const rk_u32 verdict = rk_turn_next(args->turn, step);
     if (verdict != RK_FAULT_NONE) return verdict;
     const rk_window_piece piece = rk_window_piece_of(lines, step);

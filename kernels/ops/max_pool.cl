@@ -7,7 +7,7 @@
 #include "ops/exp_log.h"
 #include "ops/window_lines.h"
 
-/// From row `row` to `row_end` and column `column` to `column_end` of the window there is an image.
+/// What a window has of its image.
 typedef struct rk_pool_part {
   RK_GLOBAL const rk_f32* from; /* the first element */
   rk_u64 rows;
@@ -113,8 +113,8 @@ RK_OUTLINE rk_u32 rk_op_max_pool(const rk_op_args* args) {
                       rk_least(lines.window.columns, lines.window.image_columns);
   const rk_u64 work = taps * lines.outputs;
   rk_window_lines_plan(&lines, (rk_u64)out->dims[0] * out->dims[1], work, 1);
-  for (rk_u64 step = rk_turn_first(args->turn); step < lines.steps; ++step) {
-    if (step % args->lanes != args->lane) continue;
+  rk_u64 step = rk_turn_first(args->turn) + args->lane;
+  for (; step < lines.steps; step += args->lanes) {
     const rk_u32 verdict = rk_turn_next(args->turn, step);
     if (verdict != RK_FAULT_NONE) return verdict;
     const rk_window_piece piece = rk_window_piece_of(&lines, step);

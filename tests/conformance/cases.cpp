@@ -128,7 +128,8 @@ std::vector<Case> pool_cases(Op op, Dice& dice) {
   std::vector<Case> cases;
   for (int round = 0; round < rounds; ++round) {
     const std::int64_t rows = up_to(dice, 4), columns = up_to(dice, 4);
-    const Dims images{up_to(dice, 2), 3 + up_to(dice, 7), 3 + up_to(dice, 7), up_to(dice, 36)};
+    const Dims images{up_to(dice, 2), 3 + up_to(dice, 7), 3 + up_to(dice, 7),
+                      up_to(dice, round % 2 == 0 ? 36 : 3)};
     const auto pad = [&](std::int64_t extent) { return up_to(dice, extent) - 1; };
     cases.push_back(
         {op,
