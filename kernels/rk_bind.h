@@ -144,6 +144,7 @@ RK_INLINE rk_u32 rk_op_rereads(rk_u32 op) {
     case RK_OP_ID_matmul:
     case RK_OP_ID_dot:
     case RK_OP_ID_conv2d:
+    case RK_OP_ID_max_pool:
     case RK_OP_ID_transpose:
     case RK_OP_ID_gather: return 1;
     default: return 0;

@@ -12,6 +12,7 @@
 #include "ops/dot.cl"
 #include "ops/gather.cl"
 #include "ops/matmul.cl"
+#include "ops/max_pool.cl"
 #include "ops/reduce.cl"
 #include "ops/reduce_max.cl"
 #include "ops/reshape.cl"
@@ -29,6 +30,7 @@ RK_INLINE rk_u32 rk_op_noop(const rk_op_args* args) {
 RK_INLINE void rk_pad_scalar(const rk_op_args* args) {
   RK_GLOBAL const rk_operand* operand = &args->command->output;
   const rk_u32 is_resident = operand->place == RK_PLACE_ARENA || operand->place == RK_PLACE_OWN;
+  if (args->command->output_count == 0) return; /* noop: nothing is bound */
   if (!is_resident || operand->rank != 0 || args->lane != 0) return;
   const rk_u32 words = rk_element_words(operand);
   for (rk_u32 word = words; word < RK_SCALAR_ELEMENTS * words; ++word) args->output[word] = 0.0f;

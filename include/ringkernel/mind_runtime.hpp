@@ -150,8 +150,8 @@ class MindRuntime {
   /// Runs one op and waits for its end. A text is an op's name, `add`, `tensor.add` or `Add`, or
   /// the name with operands and attributes in the grammar of the Core IR, where %0 is the first of
   /// `inputs`: "Transpose(%0, [1, 0])". With the bare name, reshape, expand_dims, squeeze and fill
-  /// take their attributes from the output's shape; sum, mean, transpose, index, slice and conv2d
-  /// have to be told theirs (invalid_argument).
+  /// take their attributes from the output's shape; sum, mean, transpose, index, slice, conv2d
+  /// and max_pool have to be told theirs (invalid_argument).
   Result<void> run_op(const MindOp& op, TensorList inputs, TensorList outputs,
                       const OpOptions& options = {}) {
     return run(check(op, inputs, outputs, options));

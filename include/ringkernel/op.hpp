@@ -29,7 +29,7 @@ enum class Op : std::uint16_t {
 /// of them, which `infer` refuses.
 class IntList {
  public:
-  /// Leaves the values as they are, of which none can be read: a request holds nine lists.
+  /// Leaves the values as they are, of which none can be read: a request holds ten lists.
   constexpr IntList() noexcept {
     if (std::is_constant_evaluated()) values_.fill(0);
   }
@@ -83,7 +83,7 @@ struct SliceRanges {
   constexpr bool operator==(const SliceRanges&) const noexcept = default;
 };
 
-/// How conv2d pads its images with zeros.
+/// How conv2d pads its images with zeros; in max_pool what is padded takes no part.
 enum class Padding : std::uint8_t {
   valid,   ///< not at all
   same,    ///< to ceil(extent / stride) outputs; an odd zero goes to the bottom or the right
@@ -108,9 +108,11 @@ struct OpAttributes {
   IntList permutation{};             ///< transpose: result dim d is operand dim permutation[d]
   IntList indices{};                 ///< index: one for each dim
   SliceRanges slice{};               ///< slice: one of each for each dim
-  IntList strides{};                 ///< conv2d: vertical, horizontal
-  IntList pads{};                    ///< conv2d, custom padding: top, bottom, left, right
-  Padding padding = Padding::valid;  ///< conv2d
+  IntList window{};                  ///< max_pool: rows, columns
+  IntList strides{};                 ///< conv2d, max_pool: vertical, horizontal
+  IntList pads{};                    ///< custom padding: top, bottom, left, right
+  Padding padding = Padding::valid;  ///< conv2d, max_pool
+  std::int64_t groups = 1;           ///< conv2d: of channels
   Comparison comparison = Comparison::equal;  ///< compare
   DType dtype = DType::none;                  ///< cast: of the result
 

@@ -89,12 +89,31 @@ namespace detail {
 struct Conv2dOptions {
   IntList strides = {1, 1};  ///< vertical, horizontal
   Padding padding = Padding::valid;
-  IntList pads = {};  ///< with Padding::custom: top, bottom, left, right
+  IntList pads = {};        ///< with Padding::custom: top, bottom, left, right
+  std::int64_t groups = 1;  ///< of channels, each with outputs of its own
 };
-/// Images [N, H, W, C] x filter [rows, columns, C, outputs] -> [N, H', W', outputs].
+/// Images [N, H, W, C] x filter [rows, columns, C / groups, outputs] -> [N, H', W', outputs]. With
+/// as many groups as channels and outputs it is depthwise.
 [[nodiscard]] inline Request conv2d(const TensorView& images, const TensorView& filter,
                                     const Conv2dOptions& options = {}) noexcept {
   Request request = detail::binary(Op::conv2d, images, filter);
+  request.attributes.strides = options.strides;
+  request.attributes.padding = options.padding;
+  request.attributes.pads = options.pads;
+  request.attributes.groups = options.groups;
+  return request;
+}
+struct PoolOptions {
+  IntList strides = {1, 1};  ///< vertical, horizontal
+  Padding padding = Padding::valid;
+  IntList pads = {};  ///< with Padding::custom: top, bottom, left, right; less than the window
+};
+/// The largest of each window of images [N, H, W, C], channel by channel -> [N, H', W', C]. NaN
+/// where the window has one; padding takes no part.
+[[nodiscard]] inline Request max_pool(const TensorView& images, IntList window,
+                                      const PoolOptions& options = {}) noexcept {
+  Request request = detail::unary(Op::max_pool, images);
+  request.attributes.window = window;
   request.attributes.strides = options.strides;
   request.attributes.padding = options.padding;
   request.attributes.pads = options.pads;

@@ -51,7 +51,9 @@ std::size_t set_of(const Request& request) noexcept {
           weigh(attributes.pads.values()) * factors[5] +
           static_cast<std::uint64_t>(attributes.padding) * factors[6] +
           static_cast<std::uint64_t>(attributes.comparison) * factors[7] +
-          static_cast<std::uint64_t>(attributes.dtype) * factors[0];
+          static_cast<std::uint64_t>(attributes.dtype) * factors[0] +
+          weigh(attributes.window.values()) * factors[7] +
+          static_cast<std::uint64_t>(attributes.groups) * factors[1];
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 

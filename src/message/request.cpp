@@ -151,6 +151,17 @@ OpAttributes attributes_conv2d(const rk_command& command) {
   attributes.strides = {conv2d.strides[0], conv2d.strides[1]};
   attributes.padding = Padding::custom;
   attributes.pads = {conv2d.pads[0], conv2d.pads[1], conv2d.pads[2], conv2d.pads[3]};
+  attributes.groups = conv2d.groups == 0 ? 1 : conv2d.groups;  // as before there were groups
+  return attributes;
+}
+
+OpAttributes attributes_pool(const rk_command& command) {
+  const rk_attrs_pool& pool = command.attrs.pool;
+  OpAttributes attributes;
+  attributes.window = {pool.window[0], pool.window[1]};
+  attributes.strides = {pool.strides[0], pool.strides[1]};
+  attributes.padding = Padding::custom;
+  attributes.pads = {pool.pads[0], pool.pads[1], pool.pads[2], pool.pads[3]};
   return attributes;
 }
 

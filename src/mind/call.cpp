@@ -60,6 +60,7 @@ Result<OpAttributes> guess_attributes(Op op, Descs inputs, std::span<const Tenso
     case Op::index:
     case Op::slice:
     case Op::conv2d:
+    case Op::max_pool:
       return Error(Errc::invalid_argument,
                    std::string(info_of(op).name) +
                        " needs its attributes, as in \"Sum(%0, [1], false)\" (docs/OPS.md)");

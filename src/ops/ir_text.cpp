@@ -266,7 +266,8 @@ bool has_attributes(Op op) noexcept {
     case Op::transpose:
     case Op::index:
     case Op::slice:
-    case Op::conv2d: return true;
+    case Op::conv2d:
+    case Op::max_pool: return true;
     default: return false;
   }
 }
@@ -300,6 +301,17 @@ Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
         return {};
       }
       case Op::conv2d:
+        RK_TRY_VOID(read_list(cursor, "a stride", attributes.strides));
+        RK_TRY_VOID(cursor.expect(','));
+        RK_TRY_VOID(read_padding(cursor, attributes));
+        if (cursor.accept(',')) {
+          RK_TRY(groups, cursor.integer("a number of groups"));
+          attributes.groups = groups;
+        }
+        return {};
+      case Op::max_pool:
+        RK_TRY_VOID(read_list(cursor, "an extent of the window", attributes.window));
+        RK_TRY_VOID(cursor.expect(','));
         RK_TRY_VOID(read_list(cursor, "a stride", attributes.strides));
         RK_TRY_VOID(cursor.expect(','));
         return read_padding(cursor, attributes);

@@ -6,7 +6,8 @@
 /// An operation is its opcode and, in parentheses, its operands and then its attributes; lists may
 /// end with a comma, blanks stand anywhere between two words. Beyond the grammar: every op of the
 /// table is known, by any of its names (`add`, `tensor.add`, `Add`); Fill(%0, [2, 3]) has the shape
-/// of its result; an extent of Reshape may be -1; `#` begins a comment, up to the end of its line.
+/// of its result; an extent of Reshape may be -1; Conv2d may have a number of groups at the end;
+/// `#` begins a comment, up to the end of its line.
 ///
 /// Threading: distinct objects safe, shared objects unsafe.
 /// Ownership: everything borrows the text.

@@ -38,10 +38,14 @@ struct OpCall {
 [[nodiscard]] Result<Inference> infer_concat(const OpCall& call);
 /// [..., M, K] x [..., K, N] -> [..., M, N]. E3001, E3002, E3003, E6004.
 [[nodiscard]] Result<Inference> infer_matmul(const OpCall& call);
-/// Images NHWC x filter [rows, columns, C, outputs]. E3002, E3003 (the filter is larger than the
-/// padded image), E4009, E4010, E6004; invalid_argument: pads that are not four numbers from 0 on,
-/// or with which an image has 2^32 rows or columns.
+/// Images NHWC x filter [rows, columns, C / groups, outputs]. E3002, E3003 (the filter is larger
+/// than the padded image), E4009, E4010, E6004; invalid_argument: pads that are not four numbers
+/// from 0 on, or with which an image has 2^32 rows or columns; groups that do not divide the
+/// outputs.
 [[nodiscard]] Result<Inference> infer_conv2d(const OpCall& call);
+/// Windows over images NHWC. E3002, E3003, E4010, E6004; invalid_argument: a window that is not two
+/// positive numbers, pads as above or not below the window.
+[[nodiscard]] Result<Inference> infer_pool(const OpCall& call);
 /// Drops the dims in `axes`, or keeps them as 1; no axes: rank 0. E3004, E3005.
 [[nodiscard]] Result<Inference> infer_reduce(const OpCall& call);
 /// Output like the input; `axes` as for a reduction. E3004, E3005.

@@ -159,6 +159,38 @@ std::vector<Case> conv2d_cases(Op op, Dice& dice) {
   cases.push_back({op,
                    {random_tensor({2, 12, 12, 60}, dice), random_tensor({3, 3, 60, 20}, dice)},
                    sliding({1, 1})});
+  // In groups: depthwise in every other round.
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t groups = up_to(dice, round % 2 == 0 ? 40 : 5);
+    const std::int64_t channels = round % 2 == 0 ? 1 : up_to(dice, 30);
+    const std::int64_t outputs = round % 2 == 0 ? 1 : up_to(dice, 9);
+    const Dims filter{up_to(dice, 4), up_to(dice, 4), channels, groups * outputs};
+    const Dims images{up_to(dice, 2), 3 + up_to(dice, 5), 3 + up_to(dice, 20), groups * channels};
+    const auto pad = [&] { return static_cast<std::int64_t>(dice.below(4)); };
+    cases.push_back(
+        {op,
+         {random_tensor(images, dice, dice.hits(50)), random_tensor(filter, dice)},
+         grouped(groups, sliding({up_to(dice, 3), up_to(dice, 3)}, static_cast<Padding>(round % 3),
+                                 {pad(), pad(), pad(), pad()}))});
+  }
+  return cases;
+}
+
+/// Every kind of padding, with windows up to 4 x 4 and strides up to 3.
+std::vector<Case> pool_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (int round = 0; round < rounds; ++round) {
+    const std::int64_t rows = up_to(dice, 4), columns = up_to(dice, 4);
+    const Dims images{up_to(dice, 2), 3 + up_to(dice, 7), 3 + up_to(dice, 7),
+                      up_to(dice, round % 2 == 0 ? 36 : 3)};
+    const auto pad = [&](std::int64_t extent) { return up_to(dice, extent) - 1; };
+    cases.push_back(
+        {op,
+         {random_tensor(images, dice)},
+         pooling({rows, columns},
+                 sliding({up_to(dice, 3), up_to(dice, 3)}, static_cast<Padding>(round % 3),
+                         {pad(rows), pad(rows), pad(columns), pad(columns)}))});
+  }
   return cases;
 }
 

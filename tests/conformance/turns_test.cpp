@@ -53,6 +53,13 @@ std::vector<Case> cases_of_steps() {
   conv2d({2, 20, 17, 8}, {3, 3, 8, 40});
   conv2d({3, 50, 40, 4}, {3, 3, 4, 6});
   conv2d({2, 40, 30, 6}, {5, 3, 6, 16});
+  const auto draw_images = draw({2, 9, 60, 24});
+  const OpAttributes same = sliding({1, 1}, Padding::same);
+  cases.push_back({Op::conv2d, {draw_images, draw({5, 5, 1, 24})}, grouped(24, same)});
+  cases.push_back({Op::conv2d, {draw_images, draw({3, 3, 6, 8})}, grouped(4, same)});
+  cases.push_back({Op::conv2d, {draw({2, 9, 60, 5}), draw({3, 3, 1, 5})}, grouped(5, same)});
+  cases.push_back({Op::conv2d, {draw({1, 1, 4000, 24}), draw({1, 25, 1, 24})}, grouped(24, same)});
+  cases.push_back({Op::max_pool, {draw_images}, pooling({3, 3}, same)});
   return cases;
 }
 

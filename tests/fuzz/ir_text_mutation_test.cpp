@@ -28,6 +28,8 @@ constexpr std::string_view originals[] = {
     "Cast(%0, i64)",
     "Concat(%0, %1, [-1])",
     "Softmax(%0, [1])",
+    "Conv2d(%0, %1, [1,1], Valid, 4)",
+    "MaxPool(%0, [2,3], [1,2], Custom([[0,1],[2,0]]))",
 };
 
 std::string list(const IntList& values) {
@@ -72,7 +74,9 @@ std::string write(const IrOperation& operation) {
       add(ranges + "]");
       break;
     }
-    case Op::conv2d: {
+    case Op::conv2d:
+    case Op::max_pool: {
+      if (operation.op == Op::max_pool) add(list(attributes.window));
       add(list(attributes.strides));
       std::string pads;
       for (std::size_t i = 0; i + 1 < attributes.pads.values().size(); i += 2)
@@ -81,6 +85,7 @@ std::string write(const IrOperation& operation) {
       add(attributes.padding == Padding::same    ? "Same"
           : attributes.padding == Padding::valid ? "Valid"
                                                  : "Custom([" + pads + "])");
+      if (attributes.groups != 1) add(std::to_string(attributes.groups));
       break;
     }
     case Op::compare: {

@@ -57,4 +57,14 @@ namespace ringkernel::test {
   return attributes;
 }
 
+[[nodiscard]] inline OpAttributes grouped(std::int64_t groups, OpAttributes attributes) {
+  attributes.groups = groups;
+  return attributes;
+}
+
+[[nodiscard]] inline OpAttributes pooling(IntList window, OpAttributes attributes) {
+  attributes.window = window;
+  return attributes;
+}
+
 }  // namespace ringkernel::test

@@ -1,6 +1,7 @@
 #include "support/reference_ops.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -250,15 +251,46 @@ Values reference_conv2d(Inputs inputs, const OpAttributes& attributes) {
       return 0.0;
     return at(inputs[0], {n, row - rows.before, column - columns.before, channel});
   };
+  const std::size_t group_outputs = filter[3] / static_cast<std::size_t>(attributes.groups);
   return build({image[0], rows.outputs, columns.outputs, filter[3]}, [&](const Index& index) {
+    const std::size_t first_channel = index[3] / group_outputs * filter[2];
     double sum = 0;
     for (std::size_t row = 0; row < filter[0]; ++row)
       for (std::size_t column = 0; column < filter[1]; ++column)
         for (std::size_t channel = 0; channel < filter[2]; ++channel)
-          sum +=
-              padded(index[0], index[1] * stride(0) + row, index[2] * stride(1) + column, channel) *
-              at(inputs[1], {row, column, channel, index[3]});
+          sum += padded(index[0], index[1] * stride(0) + row, index[2] * stride(1) + column,
+                        first_channel + channel) *
+                 at(inputs[1], {row, column, channel, index[3]});
     return sum;
+  });
+}
+
+/// Places in the padding are none of a window's.
+Values reference_max_pool(Inputs inputs, const OpAttributes& attributes) {
+  const Index image = dims_of(inputs[0].shape);
+  const std::span<const std::int64_t> window = attributes.window.values();
+  const std::span<const std::int64_t> strides = attributes.strides.values();
+  const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(window[axis]); };
+  const std::array<Sliding, 2> slid{slide(image[1], extent(0), 0, attributes),
+                                    slide(image[2], extent(1), 1, attributes)};
+  const auto places = [&](std::size_t axis, std::size_t output) {
+    Index inside;
+    const std::size_t first = output * static_cast<std::size_t>(strides[axis]);
+    for (std::size_t place = first; place < first + extent(axis); ++place)
+      if (place >= slid[axis].before && place - slid[axis].before < image[1 + axis])
+        inside.push_back(place - slid[axis].before);
+    return inside;
+  };
+  const Index dims{image[0], slid[0].outputs, slid[1].outputs, image[3]};
+  return build(dims, [&](const Index& index) {
+    std::vector<double> elements;
+    for (const std::size_t row : places(0, index[1]))
+      for (const std::size_t column : places(1, index[2]))
+        elements.push_back(at(inputs[0], {index[0], row, column, index[3]}));
+    for (const double element : elements)
+      if (std::isnan(element)) return element;
+    const double largest = std::ranges::max(elements);
+    return largest == 0 ? 0.0 : largest;
   });
 }
 

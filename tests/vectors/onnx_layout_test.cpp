@@ -4,90 +4,20 @@
 
 #include <cmath>
 #include <numeric>
-#include <random>
 
-#include "ringkernel/onnx.hpp"
 #include "support/backends.hpp"
-#include "unit/onnx/file_writer.hpp"
+#include "vectors/onnx_network.hpp"
 
 namespace ringkernel::onnx {
 namespace {
 
-using test::file;
+using test::any_floats;
+using test::attribute;
+using test::Known;
 using test::Message;
-
-/// A value: its name in the network, and what it is.
-struct Known {
-  std::string name;
-  std::vector<std::int64_t> dims;
-  std::vector<float> elements;
-};
-
-std::vector<float> any_floats(std::size_t count, std::mt19937& random) {
-  std::uniform_real_distribution<float> range(-1, 1);
-  std::vector<float> values(count);
-  for (float& value : values) value = range(random);
-  return values;
-}
-
-Message attribute(std::string_view name, const std::vector<std::int64_t>& values) {
-  Message message = Message().text(1, name);
-  for (const std::int64_t value : values) message.number(8, static_cast<std::uint64_t>(value));
-  return message.number(20, 7);
-}
-
-Message tensor(const Known& known) {
-  Message message;
-  for (const std::int64_t dim : known.dims) message.number(1, static_cast<std::uint64_t>(dim));
-  return message.number(2, 1)
-      .text(8, known.name)
-      .bytes(9, std::as_bytes(std::span(known.elements)));
-}
-
-Message info(const Known& known) {
-  Message shape;
-  for (const std::int64_t dim : known.dims)
-    shape.message(1, Message().number(1, static_cast<std::uint64_t>(dim)));
-  return Message()
-      .text(1, known.name)
-      .message(2, Message().message(1, Message().number(1, 1).message(2, shape)));
-}
-
-/// A node with the tensors that belong to it.
-struct Part {
-  std::string op;
-  std::vector<std::string> inputs;
-  std::vector<Message> attributes;
-  std::vector<Message> tensors;
-};
-
-/// Writes parts into one file and runs it.
-class Network {
- public:
-  void add(const Part& part, const std::string& output) {
-    Message node;
-    for (const std::string& input : part.inputs) node.text(1, input);
-    node.text(2, output).text(3, output).text(4, part.op);
-    for (const Message& attribute : part.attributes) node.message(5, attribute);
-    graph_.message(1, node);
-    for (const Message& tensor : part.tensors) graph_.message(5, tensor);
-  }
-  void input(const Known& known) {
-    graph_.message(11, info(known));
-    inputs_.push_back({{DType::f32, Shape::make(known.dims).value()}, known.elements.data()});
-  }
-  void output(const std::string& name) { graph_.message(12, Message().text(1, name)); }
-
-  Result<FunctionResult> run(RingKernelRuntime& runtime) const {
-    RK_TRY(graph, read(file(graph_), {.name = "network"}));
-    RK_TRY(function, runtime.compile(graph));
-    return function.execute(inputs_);
-  }
-
- private:
-  Message graph_;
-  std::vector<TensorView> inputs_;
-};
+using test::Network;
+using test::Part;
+using test::tensor;
 
 class OnnxLayoutOn : public ringkernel::test::OnEachBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, OnnxLayoutOn,
@@ -173,11 +103,39 @@ class Maker {
             {weights(name + ".w", dims), weights(name + ".b", {outputs})}};
   }
 
+  /// One filter for each channel, or two for each of two groups.
+  Part grouped_convolution(const Known& x, const std::string& name) {
+    const std::int64_t channels = x.dims[1];
+    const bool has_halves = channels % 2 == 0 && below(2) == 0;
+    std::vector<std::int64_t> dims{has_halves ? 4 : channels, has_halves ? channels / 2 : 1};
+    for (std::size_t dim = 2; dim < x.dims.size(); ++dim)
+      dims.push_back(x.dims[dim] < 2 ? 1 : static_cast<std::int64_t>(1 + below(2)));
+    return {"Conv",
+            {x.name, name + ".w"},
+            {test::integer_attribute("group", has_halves ? 2 : channels)},
+            {weights(name + ".w", dims)}};
+  }
+
+  Part pool(const Known& x) {
+    std::vector<std::int64_t> extents, pads(2 * (x.dims.size() - 2), 0);
+    for (std::size_t dim = 2; dim < x.dims.size(); ++dim) {
+      extents.push_back(static_cast<std::int64_t>(1 + below(3)));
+      pads[dim - 2] = extents.back() - 1;
+    }
+    std::ranges::fill(std::span(pads).last(extents.size()), 1);
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      if (extents[axis] < 2) pads[axis + extents.size()] = 0;
+    return {below(2) == 0 ? "MaxPool" : "AveragePool",
+            {x.name},
+            {attribute("kernel_shape", extents), attribute("pads", pads)},
+            {}};
+  }
+
   Part any_part(const Known& x, const std::string& name) {
     const std::size_t rank = x.dims.size();
     const auto ones = static_cast<std::int64_t>(rank) - 2;
     const auto any_axis = static_cast<std::int64_t>(below(rank));
-    switch (below(16)) {
+    switch (below(19)) {
       case 0: return {"Relu", {x.name}, {}, {}};
       case 1: return {"Sigmoid", {x.name}, {}, {}};
       case 2: {  // one number for each channel
@@ -246,6 +204,9 @@ class Maker {
                 {x.name},
                 {attribute("axes", {2}), test::integer_attribute("keepdims", 1)},
                 {}};
+      case 14: return {below(2) == 0 ? "GlobalMaxPool" : "GlobalAveragePool", {x.name}, {}, {}};
+      case 15: return pool(x);
+      case 16: return grouped_convolution(x, name);
       default: return convolution(x, name);
     }
   }

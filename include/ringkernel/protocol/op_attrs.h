@@ -53,10 +53,24 @@ RK_FIELD(rk_attrs_slice, steps, 32);
 typedef struct rk_attrs_conv2d {
   rk_u32 strides[2]; /* vertical, horizontal; positive */
   rk_u32 pads[4];    /* zeros around each image: top, bottom, left, right */
+  rk_u32 groups;     /* of channels, each with outputs of its own; 0: one */
 } rk_attrs_conv2d;
-RK_LAYOUT(rk_attrs_conv2d, 24);
+RK_LAYOUT(rk_attrs_conv2d, 28);
 RK_FIELD(rk_attrs_conv2d, strides, 0);
 RK_FIELD(rk_attrs_conv2d, pads, 8);
+RK_FIELD(rk_attrs_conv2d, groups, 24);
+
+/// max_pool. The host has turned every way of padding into four numbers.
+/// Written by: host.  Read by: device.
+typedef struct rk_attrs_pool {
+  rk_u32 window[2];  /* rows, columns; positive */
+  rk_u32 strides[2]; /* vertical, horizontal; positive */
+  rk_u32 pads[4];    /* what lies around each image: top, bottom, left, right; below the window */
+} rk_attrs_pool;
+RK_LAYOUT(rk_attrs_pool, 32);
+RK_FIELD(rk_attrs_pool, window, 0);
+RK_FIELD(rk_attrs_pool, strides, 8);
+RK_FIELD(rk_attrs_pool, pads, 16);
 
 /// What compare asks (rk_attrs_compare.comparison). Greater is less with the operands swapped.
 #define RK_COMPARE_EQUAL 0u
@@ -105,6 +119,7 @@ typedef union rk_op_attrs {
   rk_attrs_conv2d conv2d;
   rk_attrs_compare compare;
   rk_attrs_cast cast;
+  rk_attrs_pool pool;
   rk_attrs_graph graph;
 } rk_op_attrs;
 RK_LAYOUT(rk_op_attrs, 64);
@@ -117,6 +132,7 @@ RK_FIELD(rk_op_attrs, slice, 0);
 RK_FIELD(rk_op_attrs, conv2d, 0);
 RK_FIELD(rk_op_attrs, compare, 0);
 RK_FIELD(rk_op_attrs, cast, 0);
+RK_FIELD(rk_op_attrs, pool, 0);
 RK_FIELD(rk_op_attrs, graph, 0);
 
 #endif

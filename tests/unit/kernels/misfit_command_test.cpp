@@ -223,9 +223,70 @@ std::vector<Misfit> conv2d_misfits() {
           pad("largest pad on the right", 3, 0xfffffff8)};
 }
 
+/// In two groups: images [2, 5, 6, 4], a filter [3, 2, 2, 6], output [2, 3, 5, 6].
+std::vector<Misfit> group_misfits() {
+  const auto row = [](const char* what, const Spoil& spoil) {
+    return Misfit{
+        what, Op::conv2d, {{2, 5, 6, 4}, {3, 2, 2, 6}}, grouped(2, sliding({1, 1})), spoil};
+  };
+  const auto groups = [&](const char* what, rk_u32 count) {
+    return row(what, [=](rk_command& command) { command.attrs.conv2d.groups = count; });
+  };
+  return {groups("one group, as before there were groups", 0),
+          groups("one group", 1),
+          groups("fewer channels than in the groups", 3),
+          groups("as many groups as channels", 4),
+          groups("groups whose channels overflow", 0x80000002),
+          row("groups that do not divide the outputs", [](rk_command& command) {
+            reshape_operand(command.inputs[1], {3, 2, 2, 5});
+            reshape_operand(command.output, {2, 3, 5, 5});
+          })};
+}
+
+/// Images [2, 5, 6, 3], a window [3, 2], strides 1, pads [1, 1, 1, 1]: output [2, 5, 7, 3].
+std::vector<Misfit> pool_misfits() {
+  const auto row = [](const char* what, const Spoil& spoil) {
+    return Misfit{what,
+                  Op::max_pool,
+                  {{2, 5, 6, 3}},
+                  pooling({3, 2}, sliding({1, 1}, Padding::custom, {1, 1, 1, 1})),
+                  spoil};
+  };
+  const auto output = [&](const char* what, const std::vector<rk_u32>& dims) {
+    return row(what, [=](rk_command& command) { reshape_operand(command.output, dims); });
+  };
+  const auto pool = [&](const char* what, const std::function<void(rk_attrs_pool&)>& change) {
+    return row(what, [=](rk_command& command) { change(command.attrs.pool); });
+  };
+  return {row("rank 3",
+              [](rk_command& command) {
+                reshape_operand(command.inputs[0], {10, 6, 3});
+              }),
+          output("rank 3", {10, 7, 3}),
+          output("fewer images", {1, 5, 7, 3}),
+          output("fewer rows", {2, 4, 7, 3}),
+          output("fewer columns", {2, 5, 6, 3}),
+          output("fewer channels", {2, 5, 7, 2}),
+          pool("no rows in the window", [](rk_attrs_pool& attrs) { attrs.window[0] = 0; }),
+          pool("more columns in the window", [](rk_attrs_pool& attrs) { attrs.window[1] = 3; }),
+          pool("largest window", [](rk_attrs_pool& attrs) { attrs.window[1] = ~0u; }),
+          pool("vertical stride 0", [](rk_attrs_pool& attrs) { attrs.strides[0] = 0; }),
+          pool("horizontal stride 2", [](rk_attrs_pool& attrs) { attrs.strides[1] = 2; }),
+          pool("no padding on top", [](rk_attrs_pool& attrs) { attrs.pads[0] = 0; }),
+          pool("a pad as large as the window", [](rk_attrs_pool& attrs) { attrs.pads[2] = 2; }),
+          pool("such pads behind",
+               [](rk_attrs_pool& attrs) {
+                 attrs.window[1] = 1;
+                 attrs.pads[2] = 0;
+               }),
+          pool("largest pad", [](rk_attrs_pool& attrs) { attrs.pads[1] = ~0u; })};
+}
+
 TEST(HostileCommand, MustHaveShapesThatFitTheOp) {
   std::vector<Misfit> all = misfits();
   std::ranges::move(conv2d_misfits(), std::back_inserter(all));
+  std::ranges::move(group_misfits(), std::back_inserter(all));
+  std::ranges::move(pool_misfits(), std::back_inserter(all));
   for (const Misfit& misfit : all) {
     SCOPED_TRACE(misfit.what);
     std::vector<Tensor> inputs;

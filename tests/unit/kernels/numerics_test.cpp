@@ -249,6 +249,8 @@ TEST_F(Numerics, SumsOfTheSameNumbersAgreeInEveryLayout) {
 TEST_F(Numerics, LanesDivideTheOutputBetweenThem) {
   const Tensor square[] = {tensor({70, 70}), tensor({70, 70})};
   const Tensor images[] = {tensor({2, 5, 6, 3}), tensor({3, 3, 3, 70})};
+  const Tensor channels[] = {tensor({2, 5, 11, 21}), tensor({3, 3, 1, 21})};
+  const Tensor pairs[] = {tensor({2, 5, 11, 4}), tensor({3, 3, 2, 34})};
   const std::span<const Tensor> one(square, 1);
   const std::tuple<Op, std::span<const Tensor>, OpAttributes> cases[] = {
       {Op::add, square, {}},
@@ -256,6 +258,9 @@ TEST_F(Numerics, LanesDivideTheOutputBetweenThem) {
       {Op::relu, one, {}},
       {Op::exp, one, {}},
       {Op::conv2d, images, sliding({1, 1}, Padding::same)},
+      {Op::conv2d, channels, grouped(21, sliding({1, 1}, Padding::same))},
+      {Op::conv2d, pairs, grouped(2, sliding({1, 1}, Padding::same))},
+      {Op::max_pool, {channels, 1}, pooling({2, 2}, sliding({1, 1}))},
       {Op::copy, one, {}},
       {Op::sum, one, reducing({0})},
       {Op::mean, one, reducing({1})},
@@ -357,6 +362,47 @@ TEST_F(Numerics, Conv2dOfRandomShapes) {
                      sliding({up_to(3), up_to(3)}, padding,
                              {up_to(4) - 1, up_to(4) - 1, up_to(4) - 1, up_to(4) - 1}));
   }
+}
+
+// Depthwise around whole vectors of channels and whole tiles of columns, and larger groups.
+TEST_F(Numerics, Conv2dInGroupsOfRandomShapes) {
+  for (int round = 0; round < 90; ++round) {
+    const bool is_depthwise = round % 3 != 0;
+    const std::uint32_t groups = is_depthwise ? up_to(round % 2 == 0 ? 20 : 50) : 1 + up_to(5);
+    const std::uint32_t channels = is_depthwise ? 1 : up_to(round % 2 == 0 ? 20 : 3);
+    const std::uint32_t outputs = is_depthwise ? 1 : up_to(round % 2 == 0 ? 4 : 20);
+    const Shape filter{up_to(4), up_to(4), channels, groups * outputs};
+    const Shape images{up_to(2), 3 + up_to(6), 3 + up_to(30), groups * channels};
+    const Tensor inputs[] = {tensor(images), tensor(filter)};
+    for (const Padding padding : {Padding::valid, Padding::same, Padding::custom})
+      expect_correct(
+          Op::conv2d, inputs,
+          grouped(groups, sliding({up_to(3), up_to(3)}, padding,
+                                  {up_to(4) - 1, up_to(4) - 1, up_to(4) - 1, up_to(4) - 1})));
+  }
+}
+
+// More multiply-adds in a line than a step has: it is divided.
+TEST_F(Numerics, Conv2dInGroupsOfLongLines) {
+  const Tensor depthwise[] = {tensor({1, 1, 12000, 20}), tensor({1, 5, 1, 20})};
+  expect_correct(Op::conv2d, depthwise, grouped(20, sliding({1, 1}, Padding::same)));
+  const Tensor halves[] = {tensor({1, 1, 1500, 60}), tensor({1, 5, 30, 10})};
+  expect_correct(Op::conv2d, halves, grouped(2, sliding({1, 1}, Padding::same)));
+}
+
+TEST_F(Numerics, MaxPoolIsExact) {
+  for (int round = 0; round < 60; ++round) {
+    const std::uint32_t rows = up_to(4), columns = up_to(4);
+    const Tensor input = tensor({up_to(2), 3 + up_to(6), 3 + up_to(12), up_to(40)});
+    const OpAttributes slid[] = {
+        sliding({up_to(3), up_to(3)}), sliding({up_to(3), up_to(3)}, Padding::same),
+        sliding({up_to(3), up_to(3)}, Padding::custom,
+                {up_to(rows) - 1, up_to(rows) - 1, up_to(columns) - 1, up_to(columns) - 1})};
+    for (const OpAttributes& attributes : slid)
+      expect_correct(Op::max_pool, {&input, 1}, pooling({rows, columns}, attributes), true);
+  }
+  const Tensor line = tensor({1, 2, 40000, 17});
+  expect_correct(Op::max_pool, {&line, 1}, pooling({2, 4}, sliding({1, 3})), true);
 }
 
 TEST_F(Numerics, Conv2dOfMoreOutputsThanArePackedAtATime) {

@@ -192,6 +192,62 @@ Tensor windows_of(const Tensor& images, const Shape& filter, const Shape& output
   return windows;
 }
 
+/// Channels `first` to `first + count` of each place, the last dim.
+Tensor channels_of(const Tensor& tensor, std::uint32_t first, std::uint32_t count) {
+  const std::uint32_t all = tensor.shape[3];
+  Tensor part{{tensor.shape[0], tensor.shape[1], tensor.shape[2], count}, {}};
+  for (std::size_t at = first; at < tensor.elements.size(); at += all)
+    for (std::size_t i = 0; i < count; ++i) part.elements.push_back(tensor.elements[at + i]);
+  return part;
+}
+
+// Depthwise with few and with many channels, and with a filter of more than one block; groups of
+// several channels and outputs, with blocks that end in the midst of a row.
+TEST_F(Order, OfConv2dInGroupsIsThatOfEachGroupAlone) {
+  struct Sizes {
+    Shape images;
+    Shape filter;
+    std::uint32_t groups;
+    std::array<std::uint32_t, 2> strides;
+    std::array<std::uint32_t, 4> pads;
+  };
+  const Sizes all[] = {{{1, 9, 21, 16}, {3, 3, 1, 16}, 16, {1, 1}, {1, 1, 1, 1}},
+                       {{2, 9, 40, 35}, {3, 3, 1, 35}, 35, {2, 2}, {0, 1, 0, 1}},
+                       {{2, 7, 30, 8}, {5, 5, 1, 8}, 8, {1, 1}, {2, 2, 2, 2}},
+                       {{1, 1, 33, 3}, {1, 4, 1, 3}, 3, {1, 2}, {0, 0, 3, 0}},
+                       {{1, 14, 17, 20}, {12, 11, 1, 20}, 20, {1, 1}, {5, 6, 5, 5}},
+                       {{1, 4, 5, 18}, {2, 2, 1, 18}, 18, {1, 1}, {3, 0, 4, 7}},
+                       {{2, 6, 12, 12}, {3, 3, 3, 8}, 4, {1, 1}, {1, 1, 1, 1}},
+                       {{1, 5, 9, 100}, {2, 3, 50, 46}, 2, {2, 1}, {0, 1, 1, 0}},
+                       {{1, 6, 11, 5}, {3, 2, 1, 15}, 5, {1, 1}, {0, 0, 1, 0}}};
+  for (const Sizes& sizes : all) {
+    const Tensor inputs[] = {random_tensor(sizes.images, random),
+                             random_tensor(sizes.filter, random)};
+    const OpAttributes attributes = grouped(
+        sizes.groups, sliding({sizes.strides[0], sizes.strides[1]}, Padding::custom,
+                              {sizes.pads[0], sizes.pads[1], sizes.pads[2], sizes.pads[3]}));
+    const Shape output = HandBuiltMessage(Op::conv2d, inputs, attributes).result_shape();
+    const std::uint32_t channels = sizes.filter[2];
+    const std::uint32_t outputs = sizes.filter[3] / sizes.groups;
+    std::vector<float> expected(output.element_count());
+    for (std::uint32_t group = 0; group < sizes.groups; ++group) {
+      const Tensor windows = windows_of(channels_of(inputs[0], group * channels, channels),
+                                        sizes.filter, output, sizes.strides, sizes.pads);
+      const Tensor filter{{windows.shape[1], outputs},
+                          channels_of(inputs[1], group * outputs, outputs).elements};
+      for (std::size_t row = 0; row < windows.shape[0]; ++row)
+        for (std::size_t column = 0; column < outputs; ++column)
+          expected[row * output[3] + group * outputs + column] =
+              blocked_dot(windows, filter, row, column);
+    }
+    for (const Programs& programs : available_programs()) {
+      SCOPED_TRACE(programs.level + " " + sizes.images.text() + " " + sizes.filter.text());
+      EXPECT_EQ(bits_of(run(programs, Op::conv2d, inputs, attributes)), bits_of(expected));
+      EXPECT_EQ(bits_of(run(programs, Op::conv2d, inputs, attributes, 3)), bits_of(expected));
+    }
+  }
+}
+
 // Small filters, several blocks of K, strides wider than the filter, and padding wider than it.
 // Few outputs, from images with and without padding, and from one that is too large to be padded.
 TEST_F(Order, OfConv2dIsThatOfMatmulOverItsWindows) {

@@ -223,6 +223,46 @@ TEST_P(SpecialValues, Conv2dMultipliesItsPaddingByTheFilter) {
   expect(Op::conv2d, inputs, expected, sliding({1, 1}, Padding::custom, {0, 0, 1, 1}));
 }
 
+TEST_P(SpecialValues, Conv2dInGroupsMultipliesItsPaddingByTheFilter) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  Tensor filter{{2, 1, 1, n}, std::vector<float>(2 * n, 1.0f)};
+  filter.elements[n - 1] = infinity;
+  const Tensor inputs[] = {{{1, 1, 30, n}, std::vector<float>(30 * n, 2.0f)}, filter};
+  std::vector<float> expected(60 * n, 2.0f);  // outputs: [0, 2], then [2, 0]
+  for (std::size_t i = 0; i < 30; ++i) {
+    expected[i * n + n - 1] = nan;
+    expected[(30 + i) * n + n - 1] = infinity;
+  }
+  expect(Op::conv2d, inputs, expected, grouped(n, sliding({1, 1}, Padding::custom, {1, 1, 0, 0})));
+}
+
+// Depthwise, from a sum of -0 too: it is added to +0.
+TEST_P(SpecialValues, Conv2dInGroupsGivesPlusZero) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  const Tensor inputs[] = {{{1, 1, 20, n}, std::vector<float>(20 * n, -subnormal)},
+                           {{1, 1, 1, n}, std::vector<float>(n, subnormal)}};
+  expect(Op::conv2d, inputs, std::vector<float>(20 * n, 0.0f), grouped(n, sliding({1, 1})));
+}
+
+// In each place of the window, with the padding that is not there beside it.
+TEST_P(SpecialValues, MaxPoolKeepsNanAndGivesPlusZero) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  const float low = -infinity;
+  const std::pair<std::vector<float>, std::vector<float>> lines[] = {
+      {{nan, 1, 2, nan}, {nan, nan, 2, nan, nan}},
+      {{-infinity, low, low, -subnormal}, {low, low, low, -subnormal, -subnormal}},
+      {{-0.0f, 0.0f, -0.0f, -0.0f}, {0, 0, 0, 0, 0}},
+      {{infinity, nan, -0.0f, -1}, {infinity, nan, nan, 0, -1}}};
+  for (const auto& [line, largest] : lines) {
+    Tensor input{{1, 1, 4, n}, {}};
+    for (const float element : line) input.elements.insert(input.elements.end(), n, element);
+    std::vector<float> expected;
+    for (const float element : largest) expected.insert(expected.end(), n, element);
+    expect(Op::max_pool, {&input, 1}, expected,
+           pooling({2, 2}, sliding({1, 1}, Padding::custom, {1, 0, 1, 1})));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Lengths, SpecialValues, testing::Values(9, 16, 41),
                          testing::PrintToStringParamName());
 

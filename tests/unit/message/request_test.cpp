@@ -49,12 +49,24 @@ TEST(RequestFromBytes, TurnsThePadsOfConv2dIntoCustomPadding) {
   foreign.command.input_count = 2;
   foreign.command.inputs[1] = operand({1, 1, 1, 1});
   foreign.operands.push_back({1});
-  foreign.command.attrs.conv2d = {.strides = {1, 2}, .pads = {0, 1, 2, 3}};
+  foreign.command.attrs.conv2d = {.strides = {1, 2}, .pads = {0, 1, 2, 3}, .groups = 0};
   const Bytes bytes = foreign.bytes();
   const Request request = Request::from_bytes(bytes).value();
   EXPECT_THAT(request.attributes.strides.values(), ElementsAre(1, 2));
   EXPECT_EQ(request.attributes.padding, Padding::custom);
   EXPECT_THAT(request.attributes.pads.values(), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(request.attributes.groups, 1);
+}
+
+TEST(RequestFromBytes, TakesTheWindowOfMaxPool) {
+  ForeignRequest foreign = ForeignRequest::unary(Op::max_pool, {1, 4, 4, 1});
+  foreign.command.attrs.pool = {.window = {2, 3}, .strides = {1, 2}, .pads = {0, 1, 2, 0}};
+  const Bytes bytes = foreign.bytes();
+  const Request request = Request::from_bytes(bytes).value();
+  EXPECT_THAT(request.attributes.window.values(), ElementsAre(2, 3));
+  EXPECT_THAT(request.attributes.strides.values(), ElementsAre(1, 2));
+  EXPECT_EQ(request.attributes.padding, Padding::custom);
+  EXPECT_THAT(request.attributes.pads.values(), ElementsAre(0, 1, 2, 0));
 }
 
 TEST(RequestFromBytes, TakesAnEmptyAxisMaskForAllAxes) {

@@ -306,6 +306,42 @@ TEST(OnnxImport, RefusesWhatWouldBeAddedToOtherElements) {
               HasSubstr("a power that is not"));
 }
 
+TEST(OnnxImport, RefusesPoolsThatItDoesNotHave) {
+  const auto list = [](std::string_view name, const std::vector<std::uint64_t>& numbers) {
+    Message message = Message().text(1, name);
+    for (const std::uint64_t number : numbers) message.number(8, number);
+    return message.number(20, 7);
+  };
+  const auto refused = [&](std::string_view op, std::initializer_list<Message> attributes) {
+    const auto graph = read(file(Message()
+                                     .message(1, node(op, {"x"}, "y", attributes))
+                                     .message(11, info("x", {1, 3, 8, 8}))
+                                     .message(12, info("y", {}))));
+    return graph ? "none" : graph.error().text();
+  };
+  for (const char* const op : {"MaxPool", "AveragePool"}) {
+    EXPECT_EQ(refused(op, {list("kernel_shape", {2, 2}), integer_attribute("ceil_mode", 1)}),
+              "none");
+    EXPECT_THAT(refused(op, {}), HasSubstr("kernel_shape, strides, pads or auto_pad"));
+    EXPECT_THAT(refused(op, {list("kernel_shape", {2})}), HasSubstr("kernel_shape, strides"));
+    EXPECT_THAT(refused(op, {list("kernel_shape", {2, 2}), list("strides", {0, 1})}),
+                HasSubstr("kernel_shape, strides"));
+    EXPECT_THAT(refused(op, {list("kernel_shape", {2, 2}), list("dilations", {2, 1})}),
+                HasSubstr("dilations"));
+    EXPECT_THAT(refused(op, {list("kernel_shape", {2, 2}), list("pads", {0, 2, 0, 0})}),
+                HasSubstr("pads that are not less than the window"));
+    EXPECT_THAT(refused(op, {list("kernel_shape", {9, 2})}), HasSubstr("9 rows"));
+  }
+  EXPECT_THAT(refused("AveragePool", {list("kernel_shape", {8, 1u << 31}),
+                                      list("pads", {0, (1u << 31) - 1, 0, (1u << 31) - 1})}),
+              HasSubstr("of such a window"));
+  EXPECT_EQ(refused("GlobalMaxPool", {}), "none");
+  EXPECT_EQ(refused("GlobalAveragePool", {}), "none");
+  EXPECT_THAT(refused("MaxPool", {list("kernel_shape", {2, 2}),
+                                  Message().text(1, "auto_pad").text(4, "SOMEHOW").number(20, 3)}),
+              HasSubstr("or auto_pad"));
+}
+
 /// A few bytes of a file may not ask for gigabytes, or hours.
 TEST(OnnxImport, BoundsWhatAFileAsksFor) {
   Message ones = Message().number(2, 1).text(8, "k");

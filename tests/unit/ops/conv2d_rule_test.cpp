@@ -64,6 +64,30 @@ TEST(Conv2dRule, RefusesOtherChannels) {
                {"conv2d(f32[1, 5, 7, 3]", "3 channels", "takes 4"});
 }
 
+TEST(Conv2dRule, DividesChannelsAndOutputsIntoGroups) {
+  const auto result = conv2d({2, 5, 7, 6}, {3, 2, 3, 8}, grouped(2, sliding({1, 1})));
+  expect_shape(result, {2, 3, 6, 8});
+  EXPECT_EQ(result->attrs.conv2d.groups, 2u);
+  const auto depthwise = conv2d({1, 4, 4, 6}, {3, 3, 1, 6}, grouped(6, sliding({1, 1})));
+  expect_shape(depthwise, {1, 2, 2, 6});
+  EXPECT_EQ(conv2d({1, 3, 3, 3}, {1, 1, 3, 1}, sliding({1, 1}))->attrs.conv2d.groups, 1u);
+}
+
+TEST(Conv2dRule, RefusesChannelsThatAreNotThoseOfTheGroups) {
+  expect_error(conv2d({1, 5, 7, 6}, {3, 2, 6, 8}, grouped(2, sliding({1, 1}))),
+               Errc::channel_mismatch, {"6 channels", "takes 6 in each of 2 groups"});
+  expect_error(conv2d({1, 5, 7, 7}, {3, 2, 3, 8}, grouped(2, sliding({1, 1}))),
+               Errc::channel_mismatch, {"7 channels", "takes 3 in each of 2 groups"});
+}
+
+TEST(Conv2dRule, RefusesGroupsThatDoNotDivideTheOutputs) {
+  for (const std::int64_t groups : {std::int64_t{4}, std::int64_t{0}, std::int64_t{-1},
+                                    std::numeric_limits<std::int64_t>::min(), four_billion})
+    expect_error(conv2d({1, 5, 7, 8}, {3, 2, 2, 6}, grouped(groups, sliding({1, 1}))),
+                 Errc::invalid_argument,
+                 {"conv2d", std::to_string(groups) + " groups do not divide 6 outputs"});
+}
+
 TEST(Conv2dRule, RefusesStridesThatAreNotTwoPositiveNumbers) {
   for (const auto& [strides, text] :
        {std::pair{IntList{}, "[]"}, std::pair{IntList{1}, "[1]"},

@@ -72,6 +72,7 @@ TEST(IrText, ReadsEachPadding) {
   const OpAttributes custom =
       parse_operation("Conv2d(%0, %1, [1,1], Custom([[0,1],[2,3]]))")->attributes;
   EXPECT_EQ(custom.padding, Padding::custom);
+  EXPECT_EQ(custom.groups, 1);
   EXPECT_THAT(values_of(custom.pads), ElementsAre(0, 1, 2, 3));
 }
 
@@ -97,6 +98,23 @@ TEST(IrText, ReadsOpsWithThreeOperandsAndJoins) {
   const IrOperation most = parse_operation("ReduceMax(%0, [1], true)").value();
   EXPECT_THAT(values_of(most.attributes.axes), ElementsAre(1));
   EXPECT_TRUE(most.attributes.keepdims);
+}
+
+TEST(IrText, ReadsTheGroupsOfAConvolution) {
+  const OpAttributes read = parse_operation("Conv2d(%0, %1, [1,1], Same, 8)")->attributes;
+  EXPECT_EQ(read.padding, Padding::same);
+  EXPECT_EQ(read.groups, 8);
+  EXPECT_EQ(refusal("Conv2d(%0, %1, [1,1], Same, x)"),
+            "line 1, column 29: expected a number of groups, found 'x'");
+}
+
+TEST(IrText, ReadsTheWindowOfAPool) {
+  const OpAttributes read =
+      parse_operation("MaxPool(%0, [2, 3], [1, 2], Custom([[0, 1], [2, 0]]))")->attributes;
+  EXPECT_THAT(values_of(read.window), ElementsAre(2, 3));
+  EXPECT_THAT(values_of(read.strides), ElementsAre(1, 2));
+  EXPECT_THAT(values_of(read.pads), ElementsAre(0, 1, 2, 0));
+  EXPECT_EQ(refusal("MaxPool(%0)"), "line 1, column 11: expected ',', found ')'");
 }
 
 TEST(IrText, ReadsAttributesWithoutAnOperation) {

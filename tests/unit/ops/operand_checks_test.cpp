@@ -23,7 +23,7 @@ std::vector<Op> ops_with_types(OperandTypes types) {
 /// As many as the op takes, all alike but for indices and conditions, of a shape that it accepts.
 std::vector<TensorDesc> operands(Op op, DType dtype = DType::f32) {
   const OpInfo& info = *find_op(static_cast<std::uint16_t>(op));
-  const Shape shape = op == Op::conv2d ? Shape{2, 2, 2, 2} : Shape{2, 2};
+  const Shape shape = op == Op::conv2d || op == Op::max_pool ? Shape{2, 2, 2, 2} : Shape{2, 2};
   std::vector<TensorDesc> descs(info.input_count, TensorDesc{dtype, shape});
   if (info.types == OperandTypes::indexed) descs[1].dtype = DType::i32;
   if (info.types == OperandTypes::selected) descs[0].dtype = DType::i32;
@@ -37,6 +37,7 @@ OpAttributes attributes_for(Op op) {
   attributes.shape = {2, 2};
   attributes.permutation = {1, 0};
   attributes.indices = {1, 1};
+  attributes.window = {2, 1};
   attributes.strides = {1, 1};
   attributes.comparison = Comparison::less;
   attributes.dtype = DType::i64;

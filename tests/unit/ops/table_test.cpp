@@ -40,6 +40,8 @@ TEST(OpTable, KnowsTheOpsWhoseAttributesMakeNoDifference) {
   odd.padding = Padding::same;
   odd.comparison = Comparison::less;
   odd.dtype = DType::i64;
+  odd.window = {1, 1};
+  odd.groups = 2;
   const TensorDesc square{DType::f32, {2, 2}};
   const TensorDesc rows{DType::i32, {2}};
   for (const OpInfo& op : op_table()) {
@@ -73,6 +75,7 @@ TEST(OpTable, AcceptsTheOpcodesOfTheIr) {
   EXPECT_EQ(found("Exp"), "exp");
   EXPECT_EQ(found("Log"), "log");
   EXPECT_EQ(found("Conv2d"), "conv2d");
+  EXPECT_EQ(found("MaxPool"), "max_pool");
   EXPECT_EQ(found("MatMul"), "matmul");
   EXPECT_EQ(found("Sum"), "sum");
   EXPECT_EQ(found("SumAll"), "sum_all");
