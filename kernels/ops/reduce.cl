@@ -97,10 +97,14 @@ RK_INLINE rk_f32x16 rk_sum_scattered16(RK_GLOBAL const rk_f32* from, rk_odometer
   RK_GLOBAL rk_f32x16* RK_RESTRICT sums = tree.sums + RK_SUM_LEVELS;
   tree.chunks = 0;
   tree.waiting = 0;
+  const rk_u32 is_even = reduced->rank == 1;  // as far from each to the next
+  const rk_u64 step = is_even ? reduced->a_strides[0] : 0;
   for (rk_u64 chunk = 0; chunk < count; chunk += RK_SUM_CHUNK) {
     const rk_u64 length = count - chunk < RK_SUM_CHUNK ? count - chunk : RK_SUM_CHUNK;
     for (rk_u32 lane = 0; lane < RK_SUM_LANES; ++lane) sums[lane] = rk_splat16(0.0f);
-    for (rk_u64 i = 0; i < length; ++i) {
+    for (rk_u64 i = 0; is_even && i < length; ++i)
+      sums[i % RK_SUM_LANES] = sums[i % RK_SUM_LANES] + rk_load16(from + (chunk + i) * step);
+    for (rk_u64 i = 0; !is_even && i < length; ++i) {
       sums[i % RK_SUM_LANES] = sums[i % RK_SUM_LANES] + rk_load16(from + reduced->a);
       rk_odometer_next(reduced, 0);
     }

@@ -1,4 +1,6 @@
 // Ops that go element by element.
+#include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "onnx/rules.hpp"
@@ -59,7 +61,23 @@ Result<Alike> alike(const Operation& operation, std::size_t count) {
 Result<Value> lower_add(const Operation& operation) { return binary<ops::add>(operation); }
 Result<Value> lower_sub(const Operation& operation) { return binary<ops::sub>(operation); }
 Result<Value> lower_mul(const Operation& operation) { return binary<ops::mul>(operation); }
-Result<Value> lower_div(const Operation& operation) { return binary<ops::div>(operation); }
+
+/// By one number that the file knows: a product with its reciprocal, which costs a fraction.
+Result<Value> lower_div(const Operation& operation) {
+  const Value& divisor = operation.value(1);
+  if (!divisor.is_known() || divisor.known->type != ElementType::f32 ||
+      divisor.known->is_external || divisor.known->element_count() != 1 ||
+      divisor.dims().size() > operation.dims(0).size())
+    return binary<ops::div>(operation);
+  float number = 0;
+  std::memcpy(&number, divisor.known->bytes.data(), sizeof number);
+  const float reciprocal = 1 / number;
+  if (!std::isnormal(reciprocal)) return binary<ops::div>(operation);
+  RK_TRY(given, alike(operation, 1));
+  RK_TRY(y, operation.add(ops::mul(given.operands[0], {{DType::f32, {}}, &reciprocal})));
+  return given.as_they(y);
+}
+
 Result<Value> lower_relu(const Operation& operation) { return unary<ops::relu>(operation); }
 Result<Value> lower_neg(const Operation& operation) { return unary<ops::neg>(operation); }
 Result<Value> lower_exp(const Operation& operation) { return unary<ops::exp>(operation); }

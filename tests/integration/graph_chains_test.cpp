@@ -67,6 +67,11 @@ Request any_op(unsigned which, const TensorView& x, const TensorView& y) {
     case 7: return ops::neg(x);
     case 8: return ops::exp(x);
     case 9: return ops::log(x);
+    case 10: return ops::max(x, y);
+    case 11: return ops::min(y, x);
+    case 12: return ops::sqrt(x);
+    case 13: return ops::tanh(x);
+    case 14: return ops::erf(x);
     default: return ops::mul(x, x);
   }
 }
@@ -87,7 +92,7 @@ TEST_P(Chains, GiveTheBitsOfTheirOpsOneByOne) {
     for (int i = 0; i < 30; ++i) {
       // Most ops go on with the last value, some with an older one, which then has two readers.
       const std::size_t operand = random() % 8 == 0 ? random() % values.size() : at;
-      const auto which = static_cast<unsigned>(random() % 11);
+      const auto which = static_cast<unsigned>(random() % 16);
       Reply reply;
       if (random() % 3 == 0) {
         const std::size_t other = random() % values.size();
