@@ -24,7 +24,7 @@ RK_INLINE rk_verdicts rk_compare_verdicts(rk_u32 comparison) {
 }
 
 /// The verdicts travel as the bits of floats, which no arithmetic touches.
-RK_INLINE rk_u32 rk_compare_f32(const rk_op_args* args, rk_verdicts verdicts) {
+RK_OUTLINE rk_u32 rk_compare_f32(const rk_op_args* args, rk_verdicts verdicts) {
   rk_odometer walk;
   const rk_u32 fault = rk_elementwise_begin(args, &walk);
   if (fault != RK_FAULT_NONE) return fault;
@@ -60,7 +60,7 @@ RK_INLINE rk_u32 rk_compare_f32(const rk_op_args* args, rk_verdicts verdicts) {
 }
 
 #define RK_COMPARE_INTEGERS(name, TYPE)                                             \
-  RK_INLINE rk_u32 name(const rk_op_args* args, rk_verdicts verdicts) {             \
+  RK_OUTLINE rk_u32 name(const rk_op_args* args, rk_verdicts verdicts) {            \
     rk_odometer walk;                                                               \
     const rk_u32 fault = rk_elementwise_begin(args, &walk);                         \
     if (fault != RK_FAULT_NONE) return fault;                                       \

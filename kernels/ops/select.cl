@@ -61,7 +61,7 @@ RK_INLINE rk_u64 rk_row_in(RK_GLOBAL const rk_operand* operand, RK_GLOBAL const 
 RK_SELECT_ROW(rk_select_row32, rk_element32)
 RK_SELECT_ROW(rk_select_row64, rk_element64)
 
-RK_INLINE rk_u32 rk_op_select(const rk_op_args* args) {
+RK_OUTLINE rk_u32 rk_op_select(const rk_op_args* args) {
   RK_GLOBAL const rk_operand* out = &args->command->output;
   if (!rk_select_fits(args->command)) return RK_FAULT_bad_shape;
   rk_u32 is_one_row = 1;

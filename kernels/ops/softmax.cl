@@ -17,7 +17,7 @@ RK_INLINE void rk_softmax_dense(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* fr
 }
 
 /// `count` elements wherever `reduced` leads; it ends where it began.
-RK_OUTLINE void rk_softmax_scattered(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* from,
+RK_INLINE void rk_softmax_scattered(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* from,
                                      rk_odometer* reduced, rk_u64 count) {
   rk_f32 most = from[0];
   do {
@@ -58,7 +58,9 @@ RK_OUTLINE rk_u32 rk_op_softmax(const rk_op_args* args) {
     return RK_FAULT_bad_shape;
   rk_u64 count = 1;
   for (rk_u32 dim = 0; dim < reduced.rank; ++dim) count *= reduced.extents[dim];
-  const rk_u32 is_dense = reduced.rank == 0 || (reduced.rank == 1 && reduced.a_strides[0] == 1);
+  // A GPU goes element by element: parts of vectors would be private memory of each work-item.
+  const rk_u32 is_dense =
+      !RK_IS_GPU && (reduced.rank == 0 || (reduced.rank == 1 && reduced.a_strides[0] == 1));
   const rk_u64 run = rk_odometer_run(&kept);
   const rk_u64 step = kept.rank == 0 ? 0 : kept.a_strides[0];
   const rk_u32 is_wide = !RK_IS_GPU && step == 1;
