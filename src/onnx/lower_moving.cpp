@@ -156,7 +156,46 @@ Result<Graph::Value> lower_gather(const Operation& operation) {
   return gathered(operation, x, *axis, indices);
 }
 
-/// By repeating elements that are there: 'reflect' and 'edge'.
+namespace {
+
+/// x along an axis between elements that all are the given one: 0, unless operand 2 says another.
+Result<Graph::Value> enclosed(const Operation& operation, const Graph::Value& x, std::int64_t axis,
+                              std::int64_t before, std::int64_t after) {
+  constexpr std::int64_t zero = 0;  // of any type
+  const DType dtype = x.desc().dtype;
+  const auto edge = [&](std::int64_t extent) -> Result<Graph::Value> {
+    const auto extents = x.desc().shape.dims();
+    Integers dims(extents.begin(), extents.end());
+    dims[static_cast<std::size_t>(axis)] = extent;
+    if (!operation.has(2)) return operation.add(ops::fill({{dtype, {}}, &zero}, IntList(dims)));
+    RK_TRY(element, operation.operand(2));
+    return operation.add(ops::fill(element, IntList(dims)));
+  };
+  Graph::Value result = x;
+  if (before != 0) {
+    RK_TRY(front, edge(before));
+    RK_TRY(both, operation.add(ops::concat(front, result, axis)));
+    result = both;
+  }
+  if (after == 0) return result;
+  RK_TRY(behind, edge(after));
+  return operation.add(ops::concat(result, behind, axis));
+}
+
+/// x along an axis with elements of its own before and behind: mirrored, or the first and last one.
+Result<Graph::Value> repeated(const Operation& operation, const Graph::Value& x, std::int64_t axis,
+                              std::int64_t before, std::int64_t after, bool is_mirrored) {
+  const std::int64_t extent = x.desc().shape[static_cast<std::size_t>(axis)];
+  Integers indices;
+  for (std::int64_t at = -before; at < extent + after; ++at) {
+    const std::int64_t mirrored = at < 0 ? -at : at < extent ? at : 2 * (extent - 1) - at;
+    indices.push_back(is_mirrored ? mirrored : std::clamp<std::int64_t>(at, 0, extent - 1));
+  }
+  return taken(operation, x, axis, indices);
+}
+
+}  // namespace
+
 Result<Value> lower_pad(const Operation& operation) {
   const std::string mode = operation.node().text("mode", "constant");
   RK_TRY(pads, operation.integers(1));
@@ -165,25 +204,22 @@ Result<Value> lower_pad(const Operation& operation) {
   if (operation.has(3) || pads.size() != 2 * dims.size())
     return operation.refusal("axes, or other pads");
   Graph::Value result = given.operands[0];
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    const std::int64_t before = pads[axis];
-    const std::int64_t after = pads[dims.size() + axis];
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+    const std::int64_t before = pads[dim];
+    const std::int64_t after = pads[dims.size() + dim];
     if (before == 0 && after == 0) continue;
-    const std::int64_t extent = dims[axis];
-    const bool reflects = mode == "reflect" && before < extent && after < extent;
-    if ((!reflects && mode != "edge") || before < 0 || after < 0 || before > rows_max ||
-        after > rows_max || extent > rows_max)
+    const std::int64_t extent = dims[dim];
+    const bool is_mirrored = mode == "reflect" && before < extent && after < extent;
+    const bool is_known = mode == "constant" || mode == "edge" || is_mirrored;
+    if (!is_known || before < 0 || after < 0 || before > rows_max || after > rows_max ||
+        extent > rows_max)
       return operation.refusal("mode '" + mode + "', or such pads");
-    Integers indices;
-    for (std::int64_t at = -before; at < extent + after; ++at) {
-      const std::int64_t mirrored = at < 0 ? -at : at < extent ? at : 2 * (extent - 1) - at;
-      indices.push_back(reflects ? mirrored : std::clamp<std::int64_t>(at, 0, extent - 1));
-    }
-    const auto dim = static_cast<std::int64_t>(axis);
-    RK_TRY(padded,
-           taken(operation, result,
-                 given.is_channels_last ? place_with_channels_last(dim, given.is_line) : dim,
-                 indices));
+    const auto place = static_cast<std::int64_t>(dim);
+    const std::int64_t axis =
+        given.is_channels_last ? place_with_channels_last(place, given.is_line) : place;
+    RK_TRY(padded, mode == "constant"
+                       ? enclosed(operation, result, axis, before, after)
+                       : repeated(operation, result, axis, before, after, is_mirrored));
     result = padded;
   }
   return given.as_they(result);

@@ -188,10 +188,11 @@ class Maker {
         const std::size_t axis = below(rank);
         std::vector<std::int64_t> pads(2 * rank, 0);
         pads[axis] = 1;
-        return {"Pad",
-                {x.name, name + ".p"},
-                {Message().text(1, "mode").text(4, "edge").number(20, 3)},
-                {test::integers(name + ".p", pads)}};
+        return {
+            "Pad",
+            {x.name, name + ".p"},
+            {Message().text(1, "mode").text(4, below(2) == 0 ? "edge" : "constant").number(20, 3)},
+            {test::integers(name + ".p", pads)}};
       }
       case 6: {
         std::vector<std::int64_t> permutation(rank);
