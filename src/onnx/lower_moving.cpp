@@ -225,8 +225,21 @@ Result<Value> lower_pad(const Operation& operation) {
   return given.as_they(result);
 }
 
-/// Neighbours in pairs, then pairs of pairs, so that few elements move more than once. Known ones
-/// without elements are left out.
+Result<Graph::Value> joined(const Operation& operation, std::vector<Graph::Value> parts,
+                            std::int64_t axis) {
+  while (parts.size() > 1) {
+    std::vector<Graph::Value> pairs;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+      RK_TRY(both, operation.add(ops::concat(parts[i], parts[i + 1], axis)));
+      pairs.push_back(both);
+    }
+    if (parts.size() % 2 != 0) pairs.push_back(parts.back());
+    parts = std::move(pairs);
+  }
+  return parts[0];
+}
+
+/// Known ones without elements are left out.
 Result<Value> lower_concat(const Operation& operation) {
   const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
   if (!axis) return operation.refusal("no such axis");
@@ -235,20 +248,12 @@ Result<Value> lower_concat(const Operation& operation) {
     if (!operation.has(i) || !operation.value(i).is_known() ||
         operation.value(i).known->element_count() != 0)
       positions.push_back(i);
+  if (positions.empty()) return operation.refusal("of nothing");
   RK_TRY(given, alike(operation, positions));
-  std::vector<Graph::Value>& parts = given.operands;
-  const std::int64_t along =
-      given.is_channels_last ? place_with_channels_last(*axis, given.is_line) : *axis;
-  while (parts.size() > 1) {
-    std::vector<Graph::Value> joined;
-    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
-      RK_TRY(both, operation.add(ops::concat(parts[i], parts[i + 1], along)));
-      joined.push_back(both);
-    }
-    if (parts.size() % 2 != 0) joined.push_back(parts.back());
-    parts = std::move(joined);
-  }
-  return given.as_they(parts[0]);
+  RK_TRY(all,
+         joined(operation, given.operands,
+                given.is_channels_last ? place_with_channels_last(*axis, given.is_line) : *axis));
+  return given.as_they(all);
 }
 
 }  // namespace ringkernel::onnx

@@ -41,6 +41,10 @@ struct Alike {
 [[nodiscard]] Result<Graph::Value> position_of_largest(const Operation& operation,
                                                        const Graph::Value& x, std::int64_t axis,
                                                        bool is_last);
+/// One behind the other along an axis: neighbours in pairs, then pairs of pairs, so that few
+/// elements move more than once. There is one at least.
+[[nodiscard]] Result<Graph::Value> joined(const Operation& operation,
+                                          std::vector<Graph::Value> parts, std::int64_t axis);
 /// Along an axis, elements in the order of `indices`, which lie inside of it.
 [[nodiscard]] Result<Graph::Value> taken(const Operation& operation, const Graph::Value& x,
                                          std::int64_t axis, const Integers& indices);
