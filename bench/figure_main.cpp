@@ -39,10 +39,20 @@ std::vector<bench::Figure> choose(std::span<const bench::Figure> figures, const 
   return chosen;
 }
 
+/// Those that can be measured here. Says of the others why not.
+std::vector<bench::Figure> at_hand(std::vector<bench::Figure> figures) {
+  std::erase_if(figures, [](const bench::Figure& figure) {
+    if (figure.absent.empty()) return false;
+    fmt::print("{:<27} absent: {}\n", figure.name, figure.absent);
+    return true;
+  });
+  return figures;
+}
+
 using More = std::string (*)(const bench::Rounds&);
 
 void measure(std::span<const bench::Figure> figures, const Options& options, More more) {
-  const std::vector<bench::Figure> chosen = choose(figures, options.only);
+  const std::vector<bench::Figure> chosen = at_hand(choose(figures, options.only));
   print_machine();
   bench::Rounds rounds;
   for (int round = 1; round <= options.rounds; ++round) {

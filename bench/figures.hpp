@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Figure {
   std::string_view measured;  ///< the case
   /// Cases that run in the same round, for comparison.
   std::vector<std::string_view> baselines = {};
+  std::string absent = {};  ///< why it cannot be measured here; empty: it can
 
   /// The value is by how much ours is better than the first baseline, or, where lower is better,
   /// how many times that ours is; else it is the measured value.

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstdlib>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench_model.hpp"
 #include "figures.hpp"
 #include "onnxruntime.hpp"
 #include "ringkernel/onnx.hpp"
@@ -24,106 +24,14 @@ namespace {
 
 namespace rk = ringkernel;
 
-/// An input or output: f32.
-struct Port {
-  std::string name;
-  std::vector<std::int64_t> dims;
-
-  [[nodiscard]] std::size_t size() const {
-    std::size_t elements = 1;
-    for (const std::int64_t extent : dims) elements *= static_cast<std::size_t>(extent);
-    return elements;
-  }
-};
-
-/// An input that becomes an output for the next run.
-struct KeptPort {
-  std::string before, after;
-};
-
-/// What both sides know of a model: one input, one output, and perhaps a state.
-struct BenchModel {
-  std::string file;
-  Port input, output;
-  /// Inputs for runs, from 0 on.
-  std::vector<float> (*make_input)(std::size_t number);
-  std::size_t runs_per_sample = 1;  ///< so many that reading the clock does not count
-  std::vector<KeptPort> state = {};
-  std::vector<std::int64_t> state_dims = {};  ///< of each
-
-  [[nodiscard]] rk::Result<rk::Graph> read() const {
-    rk::onnx::Options options{.inputs = {{input.name, input.dims}}, .outputs = {output.name}};
-    for (const KeptPort& kept : state) options.state.emplace(kept.before, kept.after);
-    return rk::onnx::read_file(file, options);
-  }
-  [[nodiscard]] std::vector<std::vector<float>> make_inputs() const {
-    std::vector<std::vector<float>> inputs;
-    for (std::size_t number = 0; number < 64; ++number) inputs.push_back(make_input(number));
-    return inputs;
-  }
-};
-
-/// Numbers from 0 to 65535, others for each seed.
-class Noise {
- public:
-  explicit Noise(std::size_t seed) : state_(static_cast<std::uint32_t>(seed) * 2654435761u + 1) {}
-  std::uint32_t next() {
-    state_ = state_ * 1664525u + 1013904223u;
-    return state_ >> 16;
-  }
-
- private:
-  std::uint32_t state_;
-};
-
 constexpr double frame_seconds = 512.0 / 16'000;
 
-/// 64 samples of the frame before, and 512 new ones: a tone that comes and goes, with noise.
-std::vector<float> make_frame(std::size_t number) {
-  std::vector<float> audio(576);
-  Noise noise(number);
-  for (std::size_t i = 0; i < audio.size(); ++i) {
-    const double t = static_cast<double>(number * 512 + i) / 16'000;
-    const double hiss = noise.next() / 65536.0 - 0.5;
-    audio[i] = static_cast<float>(0.4 * std::sin(6.28 * 180 * t) * std::sin(6.28 * 2 * t) *
-                                      std::sin(6.28 * 700 * t) +
-                                  0.02 * hiss);
-  }
-  return audio;
+rk::Result<rk::Graph> read(const BenchModel& model) {
+  rk::onnx::Options options{.outputs = {model.output.name}};
+  for (const Port& input : model.inputs) options.inputs.emplace(input.name, input.dims);
+  for (const KeptPort& kept : model.state) options.state.emplace(kept.before, kept.after);
+  return rk::onnx::read_file(model.file, options);
 }
-
-BenchModel silero() {
-  const char* const path = std::getenv("RINGKERNEL_SILERO");
-  if (path == nullptr || *path == '\0')
-    throw std::runtime_error("RINGKERNEL_SILERO names no model; ./rk bench models fetches it");
-  return {.file = path,
-          .input = {"input", {1, 576}},
-          .output = {"speech_probs", {1}},
-          .make_input = make_frame,
-          .state = {{"h", "hn"}, {"c", "cn"}},
-          .state_dims = {1, 1, 128}};
-}
-
-/// 8 x 8 pixels from 0 to 16. They show no digits, so that the probabilities are less clear.
-std::vector<float> make_pixels(std::size_t number) {
-  std::vector<float> pixels(64);
-  Noise noise(number);
-  for (float& pixel : pixels) pixel = static_cast<float>(noise.next() % 17);
-  return pixels;
-}
-
-/// A file of tests/vectors/models.
-BenchModel mlp(const char* file = "digits_mlp.onnx") {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path();
-  return {.file = root / "tests/vectors/models" / file,
-          .input = {"input", {1, 64}},
-          .output = {"probabilities", {1, 10}},
-          .make_input = make_pixels,
-          .runs_per_sample = 32};
-}
-/// The same without its label, which onnxruntime would compute even if only the probabilities are
-/// asked for.
-BenchModel bare_mlp() { return mlp("digits_mlp_bare.onnx"); }
 
 class OurModel {
  public:
@@ -133,12 +41,12 @@ class OurModel {
                      .options(rk::RuntimeOptions::low_latency())
                      .build()
                      .value()),
-        function_(runtime_.compile(model.read().value(), {.in_flight_max = 1}).value()),
+        function_(runtime_.compile(read(model).value(), {.in_flight_max = 1}).value()),
         call_(function_.prepare().value()) {}
 
   /// Valid until the next run.
-  std::span<const float> run(const std::vector<float>& input) {
-    return call_.call({input}).value().elements<float>();
+  std::span<const float> run(const Operands& operands) {
+    return call_.call(operands.views()).value().elements<float>();
   }
   rk::CompiledFunction& function() { return function_; }
 
@@ -151,10 +59,16 @@ class OurModel {
 class OrtModel {
  public:
   explicit OrtModel(const BenchModel& model)
-      : input_(model.input.size()), output_(model.output.size()) {
+      : inputs_(model.make_operands(0).values()), output_(model.output.size()) {
+    bytes_.resize(std::filesystem::file_size(model.file));
     std::ifstream file(model.file, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
-    std::vector<OnnxPlace> inputs{{model.input.name, model.input.dims, input_}};
+    if (!file.read(bytes_.data(), static_cast<std::streamsize>(bytes_.size())))
+      throw std::runtime_error("cannot read " + model.file);
+    std::vector<OnnxPlace> inputs;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      places_.push_back(place_in(inputs_[i]));
+      inputs.push_back({model.inputs[i].name, model.inputs[i].dims, places_[i]});
+    }
     std::vector<OnnxPlace> outputs{{model.output.name, model.output.dims, output_}};
     const std::size_t kept_size = Port{"", model.state_dims}.size();
     state_.resize(model.state.size() * kept_size);
@@ -169,8 +83,11 @@ class OrtModel {
     session_.emplace(bytes_, inputs, outputs);
   }
   /// Valid until the next run.
-  std::span<const float> run(const std::vector<float>& input) {
-    std::ranges::copy(input, input_.begin());
+  std::span<const float> run(const Operands& operands) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const rk::Elements& from = operands.views()[i];
+      std::memcpy(places_[i].data, from.data, from.count * rk::element_bytes(from.dtype));
+    }
     session_->run();
     std::ranges::copy(next_, state_.begin());
     return output_;
@@ -180,18 +97,20 @@ class OrtModel {
 
  private:
   std::vector<char> bytes_;
-  std::vector<float> input_, output_, state_, next_;
+  std::vector<Values> inputs_;
+  std::vector<rk::ElementsOut> places_;
+  std::vector<float> output_, state_, next_;
   std::optional<OnnxSession> session_;
 };
 
 template <class Side>
 Measurement run_us(const BenchModel& model, Side&& side) {
-  const auto inputs = model.make_inputs();
+  const auto runs = model.make_runs();
   Latencies latencies;
   for (std::size_t number = 0; latencies.more();) {
     const Stopwatch watch;
     for (std::size_t i = 0; i < model.runs_per_sample; ++i)
-      (void)side.run(inputs[number++ % inputs.size()]);
+      (void)side.run(runs[number++ % runs.size()]);
     latencies.add(watch.us() / static_cast<double>(model.runs_per_sample));
   }
   return latencies.result();
@@ -205,7 +124,7 @@ Measurement read_ms(const BenchModel& model) {
   Latencies latencies;
   while (latencies.more()) {
     const Stopwatch watch;
-    (void)model.read().value();
+    (void)read(model).value();
     latencies.add(watch.us() / 1000);
   }
   return latencies.result();
@@ -215,7 +134,7 @@ Measurement read_ms(const BenchModel& model) {
 template <class Run>
 Measurement streams(Run run) {
   constexpr std::size_t count = 200;
-  const auto audio = silero().make_inputs();
+  const auto audio = silero().make_runs();
   Latencies latencies;
   for (std::size_t round = 0; latencies.more(); ++round) {
     const Stopwatch watch;
@@ -236,8 +155,8 @@ Measurement native_streams() {
   std::vector<rk::PreparedCall> calls;
   for (std::size_t i = 0; i < 200; ++i)
     calls.push_back(first.function().instance({.in_flight_max = 1}).value().prepare().value());
-  return streams([&](std::size_t stream, const std::vector<float>& audio) {
-    (void)calls[stream].call({audio}).value();
+  return streams([&](std::size_t stream, const Operands& audio) {
+    (void)calls[stream].call(audio.views()).value();
   });
 }
 
@@ -245,7 +164,7 @@ Measurement ort_streams() {
   OrtModel theirs(silero());
   const std::span<float> state = theirs.state();
   std::vector<std::vector<float>> states(200, std::vector<float>(state.size()));
-  return streams([&](std::size_t stream, const std::vector<float>& audio) {
+  return streams([&](std::size_t stream, const Operands& audio) {
     std::ranges::copy(states[stream], state.begin());
     (void)theirs.run(audio);
     std::ranges::copy(state, states[stream].begin());
@@ -255,10 +174,11 @@ Measurement ort_streams() {
 Measurement largest_error(const BenchModel& model, const char* backend) {
   OurModel ours(model, backend);
   OrtModel theirs(model);
+  constexpr std::size_t runs_compared = 200;
   double worst = 0;
-  for (std::size_t number = 0; number < 200; ++number) {
-    const std::vector<float> input = model.make_input(number);
-    const std::span<const float> a = ours.run(input), b = theirs.run(input);
+  for (std::size_t number = 0; number < runs_compared; ++number) {
+    const Operands operands = model.make_operands(number);
+    const std::span<const float> a = ours.run(operands), b = theirs.run(operands);
     if (a.size() != b.size()) throw std::runtime_error("a result of the wrong size");
     for (std::size_t i = 0; i < a.size(); ++i) {
       const double error = std::abs(static_cast<double>(a[i]) - b[i]);
@@ -266,7 +186,7 @@ Measurement largest_error(const BenchModel& model, const char* backend) {
       worst = std::max(worst, error / (1e-5 + 1e-5 * std::abs(b[i])));
     }
   }
-  return {worst, worst, worst, worst, 200};
+  return {worst, worst, worst, worst, runs_compared};
 }
 
 const std::vector<Case> cases_of_models = {
@@ -284,11 +204,29 @@ const std::vector<Case> cases_of_models = {
     {"mlp_ort_label", "us", [] { return ort_us(mlp()); }},
     {"mlp_error_native", "of 1e-5", [] { return largest_error(mlp(), "native"); }},
     {"mlp_error_pocl", "of 1e-5", [] { return largest_error(mlp(), "opencl"); }},
+    {"mobilenet_native", "us", [] { return ours_us(mobilenet(), "native"); }},
+    {"mobilenet_ort", "us", [] { return ort_us(mobilenet()); }},
+    {"mobilenet_error_native", "of 1e-5", [] { return largest_error(mobilenet(), "native"); }},
+    {"mobilenet_error_pocl", "of 1e-5", [] { return largest_error(mobilenet(), "opencl"); }},
+    {"minilm16_native", "us", [] { return ours_us(minilm16(), "native"); }},
+    {"minilm16_ort", "us", [] { return ort_us(minilm16()); }},
+    {"minilm16_error_native", "of 1e-5", [] { return largest_error(minilm16(), "native"); }},
+    {"minilm16_error_pocl", "of 1e-5", [] { return largest_error(minilm16(), "opencl"); }},
+    {"magika_native", "us", [] { return ours_us(magika(), "native"); }},
+    {"magika_ort", "us", [] { return ort_us(magika()); }},
+    {"magika_error_native", "of 1e-5", [] { return largest_error(magika(), "native"); }},
+    {"magika_error_pocl", "of 1e-5", [] { return largest_error(magika(), "opencl"); }},
 };
 
 const std::vector<std::string_view> mlp_baselines = {"mlp_ort", "mlp_ort_label"};
 
-const std::vector<Figure> figures_of_models = {
+/// Says of figures why their models are not at hand.
+std::vector<Figure> with_absences(std::vector<Figure> figures) {
+  for (Figure& figure : figures) figure.absent = why_absent(figure.measured);
+  return figures;
+}
+
+const std::vector<Figure> figures_of_models = with_absences({
     {"silero_native_vs_ort", "x", Better::higher, 1.6, "silero_native", {"silero_ort"}},
     {"silero_pocl_vs_ort", "x", Better::higher, 1.4, "silero_pocl", {"silero_ort"}},
     {"silero_error_native", "of 1e-5", Better::lower, 1, "silero_error_native"},
@@ -297,6 +235,15 @@ const std::vector<Figure> figures_of_models = {
     {"mlp_pocl_vs_ort", "x", Better::higher, 2, "mlp_pocl", mlp_baselines},
     {"mlp_error_native", "of 1e-5", Better::lower, 1, "mlp_error_native"},
     {"mlp_error_pocl", "of 1e-5", Better::lower, 1, "mlp_error_pocl"},
+    {"mobilenet_vs_ort", "x", Better::higher, 0.8, "mobilenet_native", {"mobilenet_ort"}},
+    {"mobilenet_error_native", "of 1e-5", Better::lower, 1, "mobilenet_error_native"},
+    {"mobilenet_error_pocl", "of 1e-5", Better::lower, 1, "mobilenet_error_pocl"},
+    {"minilm16_vs_ort", "x", Better::higher, 0.8, "minilm16_native", {"minilm16_ort"}},
+    {"minilm16_error_native", "of 1e-5", Better::lower, 1, "minilm16_error_native"},
+    {"minilm16_error_pocl", "of 1e-5", Better::lower, 1, "minilm16_error_pocl"},
+    {"magika_vs_ort", "x", Better::higher, 0.7, "magika_native", {"magika_ort"}},
+    {"magika_error_native", "of 1e-5", Better::lower, 1, "magika_error_native"},
+    {"magika_error_pocl", "of 1e-5", Better::lower, 1, "magika_error_pocl"},
     {"onnx_read_silero_ms", "ms", Better::lower, 5, "silero_read"},
     {"streams_realtime_one_core",
      "streams",
@@ -304,7 +251,7 @@ const std::vector<Figure> figures_of_models = {
      Figure::no_bar,
      "silero_streams_native",
      {"silero_streams_ort"}},
-};
+});
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// Of each model `MODEL_native`, `MODEL_pocl`, `MODEL_ort` in us for a run, and
+/// Of each model `MODEL_native`, `MODEL_ort` in us for a run, of the first two `MODEL_pocl`, and
 /// `MODEL_error_native`, `MODEL_error_pocl`: the largest |a - b| / (1e-5 + 1e-5 |b|) to onnxruntime
 /// over 200 runs.
 ///
@@ -22,6 +22,14 @@ namespace bench {
 /// `mlp`: scikit-learn's classifier of digits, of tests/vectors/models; a run is a row of 64
 /// pixels. Also `mlp_ort_label`: onnxruntime with the file whole, of which it computes the label as
 /// well.
+///
+/// `mobilenet`: which way up a line of text is, by PaddleOCR's MobileNetV3, of the file that
+/// RINGKERNEL_MOBILENET names; a run is an image of 48 x 192 pixels.
+///
+/// `minilm16`: the meaning of a sentence of 16 tokens as 384 numbers, by the transformer of the
+/// file that RINGKERNEL_MINILM names.
+///
+/// `magika`: what type a file has, by 2,048 bytes of it, of the file that RINGKERNEL_MAGIKA names.
 [[nodiscard]] std::span<const Case> model_cases();
 
 }  // namespace bench

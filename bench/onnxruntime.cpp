@@ -45,8 +45,18 @@ enum class OrtEntry : std::size_t {
   release_session_options = 100,
 };
 constexpr std::uint32_t ort_version = 1;
-constexpr int log_errors = 3, optimize_all = 99, device_allocator = 0, default_memory = 0,
-              element_float = 1;
+constexpr int log_errors = 3, optimize_all = 99, device_allocator = 0, default_memory = 0;
+
+/// Of an element in the C interface.
+int element_type(ringkernel::DType dtype) {
+  switch (dtype) {
+    case ringkernel::DType::f32: return 1;
+    case ringkernel::DType::i32: return 6;
+    case ringkernel::DType::i64: return 7;
+    case ringkernel::DType::none: break;
+  }
+  throw std::runtime_error("no elements");
+}
 
 /// Null: `reason` says why.
 const OrtBase* open_ort(std::string& reason) {
@@ -170,9 +180,10 @@ OnnxSession::OnnxSession(std::span<const char> model, const std::vector<OnnxPlac
   const auto add = [&](const OnnxPlace& place, std::vector<const char*>& names,
                        std::vector<void*>& values) {
     OrtObject& value = state_->owners.emplace_back(table, OrtEntry::release_value);
-    table.call(OrtEntry::create_tensor_with_data, memory.get(), place.elements.data(),
-               place.elements.size_bytes(), place.shape.data(), place.shape.size(), element_float,
-               value.out());
+    const auto& [data, count, dtype] = place.elements;
+    const std::size_t bytes = count * ringkernel::element_bytes(dtype);
+    table.call(OrtEntry::create_tensor_with_data, memory.get(), data, bytes, place.shape.data(),
+               place.shape.size(), element_type(dtype), value.out());
     names.push_back(state_->texts.emplace_back(place.name).c_str());
     values.push_back(value.get());
   };

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "ringkernel/prepared_call.hpp"
+
 namespace bench {
 
 struct OnnxruntimeState {
@@ -22,11 +24,11 @@ struct OnnxruntimeState {
 /// Opens the library.
 [[nodiscard]] OnnxruntimeState find_onnxruntime();
 
-/// An input or output of a model: f32.
+/// An input or output of a model.
 struct OnnxPlace {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::span<float> elements;
+  ringkernel::ElementsOut elements;
 };
 
 /// A model at its best: one thread, every optimisation, inputs and outputs made once.
