@@ -11,7 +11,7 @@ namespace {
 
 RK_ON_EACH_BACKEND(OnnxRecurrentOn);
 
-constexpr std::int64_t sequence_steps = 5, batch = 2, features = 3, hidden = 17;
+constexpr std::int64_t sequence_steps = 5, streams = 2, columns = 3, cells = 17;
 
 /// x, h and c in; y and the last h and c out.
 std::vector<std::byte> recurrent_file(std::int64_t steps) {
@@ -24,18 +24,18 @@ std::vector<std::byte> recurrent_file(std::int64_t steps) {
   test::Message node;
   for (const char* const name : {"x", "W", "R", "B", "", "h", "c"}) node.text(1, name);
   for (const char* const name : {"y", "hn", "cn"}) node.text(2, name);
-  node.text(4, "LSTM").message(5, test::integer_attribute("hidden_size", hidden));
+  node.text(4, "LSTM").message(5, test::integer_attribute("hidden_size", cells));
   return test::file(test::Message()
                         .message(1, node)
-                        .message(5, weights("W", {1, 4 * hidden, features}))
-                        .message(5, weights("R", {1, 4 * hidden, hidden}))
-                        .message(5, weights("B", {1, 8 * hidden}))
-                        .message(11, test::info("x", {steps, batch, features}))
-                        .message(11, test::info("h", {1, batch, hidden}))
-                        .message(11, test::info("c", {1, batch, hidden}))
-                        .message(12, test::info("y", {steps, 1, batch, hidden}))
-                        .message(12, test::info("hn", {1, batch, hidden}))
-                        .message(12, test::info("cn", {1, batch, hidden})));
+                        .message(5, weights("W", {1, 4 * cells, columns}))
+                        .message(5, weights("R", {1, 4 * cells, cells}))
+                        .message(5, weights("B", {1, 8 * cells}))
+                        .message(11, test::info("x", {steps, streams, columns}))
+                        .message(11, test::info("h", {1, streams, cells}))
+                        .message(11, test::info("c", {1, streams, cells}))
+                        .message(12, test::info("y", {steps, 1, streams, cells}))
+                        .message(12, test::info("hn", {1, streams, cells}))
+                        .message(12, test::info("cn", {1, streams, cells})));
 }
 
 TEST_P(OnnxRecurrentOn, GiveInOneMessageWhatTheyGiveStepByStep) {
@@ -45,9 +45,9 @@ TEST_P(OnnxRecurrentOn, GiveInOneMessageWhatTheyGiveStepByStep) {
   const CompiledFunction one =
       runtime.compile(read(recurrent_file(1), {.name = "one"}).value()).value();
   std::mt19937 random(2);
-  const std::vector<float> x = test::any_floats(sequence_steps * batch * features, random);
-  std::vector<float> h = test::any_floats(batch * hidden, random);
-  std::vector<float> c = test::any_floats(batch * hidden, random);
+  const std::vector<float> x = test::any_floats(sequence_steps * streams * columns, random);
+  std::vector<float> h = test::any_floats(streams * cells, random);
+  std::vector<float> c = test::any_floats(streams * cells, random);
   const auto run = [&](const CompiledFunction& function, std::span<const float> elements) {
     const auto& descs = function.signature().inputs;
     return function
@@ -59,7 +59,7 @@ TEST_P(OnnxRecurrentOn, GiveInOneMessageWhatTheyGiveStepByStep) {
   std::vector<float> outputs;
   for (std::size_t step = 0; step < sequence_steps; ++step) {
     const FunctionResult part =
-        run(one, std::span(x).subspan(step * batch * features, batch * features));
+        run(one, std::span(x).subspan(step * streams * columns, streams * columns));
     const auto assign = [&](std::vector<float>& to, std::size_t output) {
       const auto from = part.elements<float>(output);
       to.assign(from.begin(), from.end());
