@@ -18,8 +18,9 @@ class BusyDevice : public OnEachBackend {
   /// Gives the kernel `ops` long ops, which are to run to their end (`turn_for` is 0). The first
   /// has been answered, so that the next is at work: at most that one is over before the device
   /// looks at anything else.
-  static void keep_busy(RingKernelRuntime& runtime, Kernel& kernel, int ops) {
-    const std::uint32_t side = is_sanitized(GetParam()) ? 1024 : 2048;
+  static void keep_busy(RingKernelRuntime& runtime, Kernel& kernel, int ops,
+                        std::uint32_t longest = 2048) {
+    const std::uint32_t side = is_sanitized(GetParam()) ? 1024 : longest;
     const TensorDesc square{DType::f32, {side, side}};
     Tensor a = runtime.allocate(square).value();
     Tensor b = runtime.allocate(square).value();
@@ -60,7 +61,8 @@ TEST_P(BusyDevice, KernelsThatEndTogetherWaitForItTogether) {
   std::vector<Kernel> others;
   for (int i = 0; i < 40; ++i)
     others.push_back(active(runtime, "other " + std::to_string(i), core));
-  keep_busy(runtime, busy, 2);
+  // On a loaded machine this thread may not have its turn for 100 ms: an op of 2048 might be over.
+  keep_busy(runtime, busy, 2, 3072);
   end(runtime);
   for (Kernel& other : others)
     EXPECT_EQ(other.terminate().error(), Errc::execution_timeout) << other.id();
