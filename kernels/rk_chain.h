@@ -33,7 +33,9 @@ typedef struct rk_chain {
   rk_link links[RK_CHAIN_COMMANDS_MAX];
   rk_u32 count;
   rk_u64 elements;
-  rk_u64 row; /* elements of the operands that repeat, or all */
+  rk_u64 row;   /* elements of the operands that repeat, or all */
+  rk_u64 line;  /* elements that are walked in one go: a row, or all */
+  rk_u64 wraps; /* where operands that repeat begin anew within a line; or never */
   RK_GLOBAL rk_f32* output;
 } rk_chain;
 
@@ -178,12 +180,18 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
   RK_CHAIN_CASE(RK_OP_ID_##name | RK_LINK_SWAPPED, expression, other, value)
 
 /// All of the chain for VECTORS vectors from `element` on, which stand at `column` of their row.
-/// `count` elements of the last vector are there.
+/// `count` elements of the last vector are there. Gives the column behind them.
 #define RK_CHAIN_BLOCK(name, VECTORS)                                                            \
-  RK_INLINE void name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) {      \
+  RK_INLINE rk_u64 name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) {    \
     enum { vectors = VECTORS };                                                                  \
     rk_f32x16 value[vectors];                                                                    \
     rk_f32x16 other[vectors];                                                                    \
+    rk_u64 columns[vectors];                                                                     \
+    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
+      columns[v] = column;                                                                       \
+      column += RK_WIDTH;                                                                        \
+      while (column >= chain->wraps) column -= chain->wraps;                                     \
+    }                                                                                            \
     RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
       value[v] = other[v] = rk_load_part16(chain->start + element + v * RK_WIDTH, count);        \
     }                                                                                            \
@@ -193,10 +201,13 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { other[v] = rk_splat16(link->from[0]); } \
       } else if (link->how == RK_INPUT_CHAIN) {                                                  \
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { other[v] = value[v]; }                  \
-      } else if (link->how != RK_INPUT_NONE) {                                                   \
-        const rk_u64 offset = link->how == RK_INPUT_ROW ? column : element;                      \
+      } else if (link->how == RK_INPUT_ROW) {                                                    \
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                         \
-          other[v] = rk_load_part16(link->from + offset + v * RK_WIDTH, count);                  \
+          other[v] = rk_load_part16(link->from + columns[v], count);                             \
+        }                                                                                        \
+      } else if (link->how == RK_INPUT_WHOLE) {                                                  \
+        RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                         \
+          other[v] = rk_load_part16(link->from + element + v * RK_WIDTH, count);                 \
         }                                                                                        \
       }                                                                                          \
       switch (link->op) {                                                                        \
@@ -210,6 +221,7 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
     RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
       rk_store_part16(chain->output + element + v * RK_WIDTH, count, value[v]);                  \
     }                                                                                            \
+    return column;                                                                               \
   }
 
 #define RK_CHAIN_VECTORS (RK_IS_GPU ? 1u : 8u)
@@ -217,15 +229,38 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
 RK_CHAIN_BLOCK(rk_chain_vectors, RK_CHAIN_VECTORS)
 RK_CHAIN_BLOCK(rk_chain_vector, 1u)
 
-/// Elements of a row between two looks whether the turn is over: whole blocks.
+/// Elements of a line between two looks whether the turn is over: whole blocks.
 #define RK_CHAIN_STEP ((rk_u64)8192)
 
-/// Elements of a row from `column` to `end`.
-RK_INLINE void rk_chain_part(const rk_chain* chain, rk_u64 row, rk_u64 column, rk_u64 end) {
+/// Rows up to here are not walked one by one, each with a vector that is not full at its end.
+#define RK_CHAIN_ROW_MAX ((rk_u64)1024)
+RK_STATIC_ASSERT(RK_CHAIN_COMMANDS_MAX*(1024 + 16) * sizeof(rk_f32) <= RK_WORKSPACE_BYTES,
+                 "The rows of a chain do not fit into the workspace.");
+
+/// Makes all rows one line: operands that repeat lie in the workspace with so much of their
+/// beginning behind their end that a vector may start anywhere.
+RK_INLINE void rk_chain_join_rows(rk_chain* chain, const rk_op_args* args) {
+  RK_GLOBAL rk_f32* to = args->workspace;
+  rk_turn_set_packed(args->turn, 0);
+  for (rk_u32 i = 0; i < chain->count; ++i) {
+    rk_link* link = &chain->links[i];
+    if (link->how != RK_INPUT_ROW) continue;
+    rk_move_words(to, link->from, chain->row);
+    for (rk_u64 j = 0; j < RK_WIDTH; ++j) to[chain->row + j] = to[j];
+    link->from = to;
+    to += chain->row + RK_WIDTH;
+  }
+  chain->line = chain->elements;
+  chain->wraps = chain->row;
+}
+
+/// Elements of a line from `column` to `end`.
+RK_INLINE void rk_chain_part(const rk_chain* chain, rk_u64 line, rk_u64 column, rk_u64 end) {
+  rk_u64 place = column < chain->wraps ? column : column % chain->wraps;
   for (; column + RK_CHAIN_VECTORS * RK_WIDTH <= end; column += RK_CHAIN_VECTORS * RK_WIDTH)
-    rk_chain_vectors(chain, row + column, column, RK_WIDTH);
+    place = rk_chain_vectors(chain, line + column, place, RK_WIDTH);
   for (; column < end; column += RK_WIDTH)
-    rk_chain_vector(chain, row + column, column, chain->row - column);
+    place = rk_chain_vector(chain, line + column, place, chain->line - column);
 }
 
 /// Runs the chain that begins with `first`, of `count` commands left. `ran` is how many it had. Its
@@ -236,15 +271,18 @@ RK_NOINLINE rk_u32 rk_run_chain(rk_message* message, rk_op_args* args,
   const rk_u32 fault = rk_chain_bind(message, args, &chain, first, count);
   *ran = chain.count;
   if (fault != RK_FAULT_NONE) return fault;
+  chain.line = chain.row;
+  chain.wraps = ~(rk_u64)0;
+  if (chain.row < chain.elements && chain.row <= RK_CHAIN_ROW_MAX) rk_chain_join_rows(&chain, args);
   const rk_u64 step = rk_turn_first(args->turn);
-  rk_u64 column = step != 0 ? step % chain.row : 0;
-  for (rk_u64 row = step - column; row < chain.elements; row += chain.row, column = 0) {
-    while (column < chain.row) {
-      const rk_u32 verdict = rk_turn_next(args->turn, row + column);
+  rk_u64 column = step != 0 ? step % chain.line : 0;
+  for (rk_u64 line = step - column; line < chain.elements; line += chain.line, column = 0) {
+    while (column < chain.line) {
+      const rk_u32 verdict = rk_turn_next(args->turn, line + column);
       if (verdict != RK_FAULT_NONE) return verdict;
-      const rk_u64 left = chain.row - column;
+      const rk_u64 left = chain.line - column;
       const rk_u64 elements = left < RK_CHAIN_STEP ? left : RK_CHAIN_STEP;
-      rk_chain_part(&chain, row, column, column + elements);
+      rk_chain_part(&chain, line, column, column + elements);
       rk_turn_work(args->turn, elements * chain.count * RK_TURN_ELEMENT);
       column += elements;
     }

@@ -9,6 +9,15 @@
 /// `count` elements that lie side by side.
 RK_INLINE void rk_softmax_dense(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* from, rk_u64 count) {
   const rk_f32x16 most = rk_splat16(rk_max_dense(from, count));
+  if (count <= RK_WIDTH) {
+    const rk_f32x16 powers = rk_exp(rk_load_part16(from, count) - most);
+    rk_f32 lanes[16];
+    rk_store16_private(lanes, powers);
+    for (rk_u64 i = count; i < RK_WIDTH; ++i) lanes[i] = 0.0f;
+    const rk_f32 total = rk_sum_halves16(rk_load16_private(lanes));
+    rk_store_part16(to, count, powers / rk_splat16(total));
+    return;
+  }
   for (rk_u64 i = 0; i < count; i += RK_WIDTH)
     rk_store_part16(to + i, count - i, rk_exp(rk_load_part16(from + i, count - i) - most));
   const rk_f32x16 sum = rk_splat16(rk_sum_dense(to, count));
@@ -18,7 +27,7 @@ RK_INLINE void rk_softmax_dense(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* fr
 
 /// `count` elements wherever `reduced` leads; it ends where it began.
 RK_INLINE void rk_softmax_scattered(RK_GLOBAL rk_f32* to, RK_GLOBAL const rk_f32* from,
-                                     rk_odometer* reduced, rk_u64 count) {
+                                    rk_odometer* reduced, rk_u64 count) {
   rk_f32 most = from[0];
   do {
     most = rk_max(most, from[reduced->a]);

@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-/// Shorter rows are left to the op by itself: of their vectors too much would be padding.
-constexpr std::uint64_t row_min = 16;
-
 /// Whether `inner` has the innermost extents of `outer`, or all of them after ones.
 bool is_row_of(const Shape& inner, const Shape& outer) {
   if (inner.rank() > outer.rank()) return false;
@@ -71,7 +68,7 @@ bool GraphChains::fits(std::uint32_t node, std::uint32_t operand, std::uint64_t&
   if (other == shape) return true;
   if (other.rank() <= shape.rank() && other.element_count() == 1) return true;
   const std::uint64_t length = other.element_count();
-  if (!is_row_of(other, shape) || length < row_min || (row != 0 && row != length)) return false;
+  if (!is_row_of(other, shape) || (row != 0 && row != length)) return false;
   row = length;
   return true;
 }
