@@ -160,7 +160,9 @@ RK_INLINE rk_u32 rk_output_is_separate(const rk_op_args* args, rk_u32 input_coun
     RK_GLOBAL const rk_f32* in = args->inputs[i];
     const rk_u64 in_words = rk_operand_words(&args->command->inputs[i]);
     const rk_u32 overlaps = in < out + out_words && out < in + in_words;
-    const rk_u32 is_same = in == out && in_words == out_words;
+    const rk_u32 is_same =
+        in == out && in_words == out_words &&
+        rk_element_words(&args->command->inputs[i]) == rk_element_words(&args->command->output);
     if (overlaps && (!is_same || rk_op_rereads(args->command->op))) return 0;
   }
   return 1;

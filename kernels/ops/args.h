@@ -1,7 +1,7 @@
 /// What the body of an op gets. Dispatch has checked each operand by itself: it lies in memory that
 /// the op may touch, has an element type that the table allows, is aligned to 64 bytes, and its
-/// element count is the product of its extents; the output has the type of the first input. The
-/// body checks that the shapes fit each other (RK_FAULT_bad_shape).
+/// element count is the product of its extents; so does the output. The body checks that the shapes
+/// fit each other (RK_FAULT_bad_shape).
 ///
 /// Whatever the type, operands come as words of 32 bits, f32 by name: an op that only moves
 /// elements moves words and never looks at the type. An i64 is two words.

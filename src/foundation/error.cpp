@@ -70,13 +70,19 @@ std::string Error::text() const {
     std::string_view line = left.substr(0, left.find_first_of(breaks));
     const bool is_all = line.size() == left.size();
     left.remove_prefix(is_all ? line.size() : line.size() + 1);
-    if (is_all && separator[0] == ':') return text.append(separator).append(line);  // as it is
+    if (is_all && separator[0] == ':') {  // as it is
+      text.append(separator).append(line);
+      break;
+    }
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
     line = line.substr(0, line.find_last_not_of(blanks) + 1);
     if (line.empty()) continue;
     text.append(separator).append(line);
     separator = " | ";
   }
+  // A text may quote a name of a file, and a terminal obeys what it prints.
+  std::ranges::replace_if(
+      text, [](char c) { return (c >= '\0' && c < ' ' && c != '\t') || c == '\x7f'; }, '?');
   return text;
 }
 

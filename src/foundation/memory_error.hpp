@@ -6,6 +6,7 @@
 #pragma once
 
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -30,6 +31,8 @@ std::invoke_result_t<Body&> or_no_memory(Body&& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
+    return no_memory();
+  } catch (const std::length_error&) {  // more than any container holds
     return no_memory();
   }
 }

@@ -231,7 +231,7 @@ std::optional<Tensor> fold_cast(const Operation& operation) {
   if (type == tensor.type) return tensor;
   if (!is_integer(tensor.type)) return std::nullopt;
   Integers elements = tensor.integers();
-  if (type == ElementType::boolean)
+  if (type == ElementType::boolean || tensor.type == ElementType::boolean)
     for (std::int64_t& element : elements) element = element != 0 ? 1 : 0;
   if (is_integer(type)) return integers_of(tensor.dims, elements, type);
   if (type != ElementType::f32) return std::nullopt;

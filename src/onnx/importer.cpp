@@ -118,11 +118,14 @@ Result<Graph::Value> Operation::constant(const Tensor& tensor) const {
     return refusal("tensor '" + tensor.name + "' lies in another file, which is not read");
   if (tensor.dtype() == DType::none)
     return Error(Errc::invalid_dtype,
-                 place_of(node_) + ": tensor '" + tensor.name + "' is of " + name_of(tensor.type));
+                 place_of(node_) + ": " +
+                     (tensor.name.empty() ? "a constant" : "tensor '" + tensor.name + "'") +
+                     " is of " + name_of(tensor.type));
   RK_TRY(shape, Shape::make(tensor.dims));
   if (tensor.type == ElementType::boolean) {  // ours have four bytes
-    const Integers truths = tensor.integers();
-    return constant(TensorView(shape, std::vector<std::int32_t>(truths.begin(), truths.end())));
+    std::vector<std::int32_t> truths;
+    for (const std::int64_t truth : tensor.integers()) truths.push_back(truth != 0 ? 1 : 0);
+    return constant(TensorView(shape, truths));
   }
   // Where the elements lie in the file they need not be aligned; the graph copies them.
   return constant(TensorView({tensor.dtype(), shape}, tensor.bytes.data()));
@@ -342,7 +345,13 @@ Result<void> Importer::take_inputs() {
     if (dtype == DType::none)
       return Error(Errc::invalid_dtype, "input '" + info.name + "' is of " + name_of(info.type));
     const TensorDesc desc{dtype, shape};
-    values_[info.name] = is_state ? graph_.state(desc) : graph_.input(desc);
+    const Graph::Value value = is_state ? graph_.state(desc) : graph_.input(desc);
+    values_[info.name] = value;
+    if (!is_state && info.type == ElementType::boolean) {  // whatever is not 0 is true
+      constexpr std::int32_t zero = 0;
+      values_[info.name] =
+          graph_.add(ops::compare(value, {{dtype, {}}, &zero}, Comparison::not_equal));
+    }
     RK_TRY_VOID(graph_.status());
   }
   return {};
@@ -384,7 +393,8 @@ Result<void> Importer::lower(const Node& node) {
     if (i < made.size() && made[i].is_there())
       values_[name] = std::move(made[i]);
     else if (wanted_.contains(name))
-      return operation.refusal("its output " + std::to_string(i));
+      return operation.refusal("output " + std::to_string(i) + ", '" + name +
+                               "', is not given here");
   }
   return {};
 }

@@ -227,6 +227,33 @@ Result<Value> lower_hard_swish(const Operation& operation) {
   });
 }
 
+/// x times how much of a normal distribution lies below it; or that, roughly, by tanh.
+Result<Value> lower_gelu(const Operation& operation) {
+  const bool is_rough = operation.node().text("approximate", "none") == "tanh";
+  return composed(operation, [&](Formula& formula, const Graph::Value& x) {
+    constexpr float root_of_half = 0.70710678f, root_of_two_by_pi = 0.79788456f, cubic = 0.044715f;
+    Graph::Value curve = x;
+    if (is_rough) {
+      const Graph::Value cube = formula.mul(formula.mul(x, x), x);
+      curve = formula.add(x, formula.mul(cube, cubic));
+      curve = formula.of(ops::tanh, formula.mul(curve, root_of_two_by_pi));
+    } else {
+      curve = formula.of(ops::erf, formula.mul(x, root_of_half));
+    }
+    return formula.mul(formula.mul(x, 0.5f), formula.add(curve, 1));
+  });
+}
+
+/// Nothing drops out where nothing is learned.
+Result<Graph::Value> lower_dropout(const Operation& operation) {
+  if (operation.has(2)) {
+    const Value& trains = operation.value(2);
+    if (!trains.is_known() || trains.known->integers() != Integers{0})
+      return operation.refusal("in training mode");
+  }
+  return operation.operand(0);
+}
+
 Result<Value> lower_softplus(const Operation& operation) { return composed(operation, softplus); }
 
 /// (x - mean) / sqrt(variance + epsilon), scaled and shifted, over all axes from the named one on;

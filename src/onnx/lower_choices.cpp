@@ -40,9 +40,8 @@ Result<Graph::Value> lower_arg(const Operation& operation, bool is_least) {
   if (!axis) return operation.refusal("no such axis");
   RK_TRY(x, operation.operand(0));
   if (is_least) {
-    constexpr std::int64_t zero = 0;
-    RK_TRY(opposite, operation.add(ops::sub({{x.desc().dtype, {}}, &zero}, x)));
-    x = opposite;
+    RK_TRY(mirrored, mirror(operation, x));
+    x = mirrored;
   }
   RK_TRY(position, position_of_largest(operation, x, *axis,
                                        operation.node().integer("select_last_index", 0) != 0));
@@ -52,10 +51,19 @@ Result<Graph::Value> lower_arg(const Operation& operation, bool is_least) {
 
 }  // namespace
 
+Result<Graph::Value> mirror(const Operation& operation, const Graph::Value& x) {
+  constexpr std::int64_t last = -1;
+  if (x.desc().dtype == DType::f32) return operation.add(ops::neg(x));
+  return operation.add(ops::sub({{x.desc().dtype, {}}, &last}, x));
+}
+
 /// Each position has a number, the larger the better; what lies below the largest has 0.
 Result<Graph::Value> position_of_largest(const Operation& operation, const Graph::Value& x,
                                          std::int64_t axis, bool is_last) {
+  constexpr std::uint32_t extent_max = 1 << 22;
   const Shape& shape = x.desc().shape;
+  if (shape[static_cast<std::size_t>(axis)] > extent_max)
+    return operation.refusal("of so many elements in a row");
   const auto extent = static_cast<std::int32_t>(shape[static_cast<std::size_t>(axis)]);
   std::vector<std::int32_t> ranks(static_cast<std::size_t>(extent));
   for (std::int32_t i = 0; i < extent; ++i)

@@ -1,7 +1,6 @@
 // Ops of the domain ai.onnx.ml, which are those of scikit-learn: scaling, linear models, and how a
 // classifier finds the label of what it has chosen.
 #include <array>
-#include <limits>
 
 #include "onnx/rules.hpp"
 #include "ringkernel/ops.hpp"
@@ -16,11 +15,14 @@ Result<Graph::Value> floats_of(const Operation& operation) {
   return operation.add(ops::cast(x, DType::f32));
 }
 
-/// The numbers of an attribute as a row, one for each feature, or one for all; a missing one is
-/// nothing.
-Result<std::optional<Graph::Value>> row_of(const Operation& operation, std::string_view name) {
+/// The numbers of an attribute as a row, one for each of `columns`, or one for all; a missing one
+/// is nothing.
+Result<std::optional<Graph::Value>> row_of(const Operation& operation, std::string_view name,
+                                           std::size_t columns) {
   const Attribute* const attribute = operation.node().find(name);
   if (attribute == nullptr || attribute->numbers.empty()) return std::optional<Graph::Value>();
+  if (attribute->numbers.size() != 1 && attribute->numbers.size() != columns)
+    return operation.refusal("'" + std::string(name) + "' that is not one number for each column");
   RK_TRY(row, operation.constant(TensorView(attribute->numbers)));
   return std::optional(row);
 }
@@ -41,7 +43,7 @@ Result<Graph::Value> linear(const Operation& operation, std::size_t outputs) {
   RK_TRY(shape, Shape::make(dims));
   RK_TRY(weights, operation.constant({shape, turned}));
   RK_TRY(sums, operation.add(ops::matmul(x, weights)));
-  RK_TRY(intercepts, row_of(operation, "intercepts"));
+  RK_TRY(intercepts, row_of(operation, "intercepts", outputs));
   if (!intercepts) return sums;
   return operation.add(ops::add(sums, *intercepts));
 }
@@ -50,8 +52,10 @@ Result<Graph::Value> linear(const Operation& operation, std::size_t outputs) {
 
 Result<Graph::Value> lower_scaler(const Operation& operation) {
   RK_TRY(x, floats_of(operation));
-  RK_TRY(offset, row_of(operation, "offset"));
-  RK_TRY(scale, row_of(operation, "scale"));
+  const std::size_t columns =
+      operation.rank(0) == 0 ? 1 : static_cast<std::size_t>(operation.dims(0).back());
+  RK_TRY(offset, row_of(operation, "offset", columns));
+  RK_TRY(scale, row_of(operation, "scale", columns));
   if (offset) {
     RK_TRY(moved, operation.add(ops::sub(x, *offset)));
     x = moved;
@@ -60,27 +64,40 @@ Result<Graph::Value> lower_scaler(const Operation& operation) {
   return operation.add(ops::mul(x, *scale));
 }
 
-/// Rows divided by their norm; rows of zeros stay so.
+/// Rows divided by their norm; rows whose norm is 0 stay as they are.
 Result<Graph::Value> lower_normalizer(const Operation& operation) {
   const std::string norm = operation.node().text("norm", "MAX");
-  if (norm != "L1" && norm != "L2") return operation.refusal("norm '" + norm + "'");
   if (operation.rank(0) != 2) return operation.refusal("of an operand that is no matrix");
   RK_TRY(x, floats_of(operation));
   RK_TRY(opposite, operation.add(ops::neg(x)));
-  RK_TRY(weights, operation.add(norm == "L1" ? ops::max(x, opposite) : ops::mul(x, x)));
-  RK_TRY(sums, operation.add(ops::sum(weights, {1}, true)));
+  RK_TRY(weights, operation.add(norm == "L2" ? ops::mul(x, x) : ops::max(x, opposite)));
+  RK_TRY(norms, operation.add(norm == "MAX" ? ops::reduce_max(weights, {1}, true)
+                                            : ops::sum(weights, {1}, true)));
   if (norm == "L2") {
-    RK_TRY(roots, operation.add(ops::sqrt(sums)));
-    sums = roots;
+    RK_TRY(roots, operation.add(ops::sqrt(norms)));
+    norms = roots;
+  } else if (norm != "L1" && norm != "MAX") {
+    return operation.refusal("norm '" + norm + "'; L1, L2 and MAX are read");
   }
-  constexpr float least = std::numeric_limits<float>::min();
-  RK_TRY(norms, operation.add(ops::max(sums, {{DType::f32, {}}, &least})));
-  return operation.add(ops::div(x, norms));
+  constexpr float zero = 0, one = 1;
+  const TensorView ones({DType::f32, {}}, &one);
+  RK_TRY(is_zero, operation.add(ops::compare(norms, {{DType::f32, {}}, &zero}, Comparison::equal)));
+  RK_TRY(divisors, operation.add(ops::select(is_zero, ones, norms)));
+  return operation.add(ops::div(x, divisors));
+}
+
+/// 1 above the threshold, else 0.
+Result<Graph::Value> lower_binarizer(const Operation& operation) {
+  RK_TRY(x, floats_of(operation));
+  const float threshold = operation.node().number("threshold", 0);
+  RK_TRY(is_above,
+         operation.add(ops::compare({{DType::f32, {}}, &threshold}, x, Comparison::less)));
+  return operation.add(ops::cast(is_above, DType::f32));
 }
 
 Result<Graph::Value> lower_linear_regressor(const Operation& operation) {
   if (operation.node().text("post_transform", "NONE") != "NONE")
-    return operation.refusal("a post_transform");
+    return operation.refusal("a post_transform; NONE is read");
   return linear(operation, static_cast<std::size_t>(operation.node().integer("targets", 1)));
 }
 
@@ -104,7 +121,8 @@ Result<Results> lower_linear_classifier(const Operation& operation) {
     RK_TRY(probabilities, operation.add(ops::softmax(scores, {1})));
     result = probabilities;
   } else if (transform != "NONE") {
-    return operation.refusal("post_transform '" + transform + "'");
+    return operation.refusal("post_transform '" + transform +
+                             "'; NONE, LOGISTIC and SOFTMAX are read");
   }
   Value label;
   if (numbers != nullptr && !numbers->integers.empty()) {
@@ -115,13 +133,22 @@ Result<Results> lower_linear_classifier(const Operation& operation) {
   return Results{label, result};
 }
 
-/// Elements of a list, in the order of the indices, as a row.
+/// Columns in the order of the indices; of a list one row.
 Result<Graph::Value> lower_feature_extractor(const Operation& operation) {
-  if (operation.rank(0) != 1) return operation.refusal("of an operand that is no list");
-  RK_TRY(list, operation.operand(0));
-  RK_TRY(indices, operation.operand(1));
-  RK_TRY(in_a_row, operation.add(ops::reshape(indices, {1, -1})));
-  return operation.add(ops::gather(list, in_a_row));
+  if (operation.rank(0) == 0) return operation.refusal("of a scalar");
+  if (operation.rank(0) == 1) {
+    RK_TRY(list, operation.operand(0));
+    RK_TRY(indices, operation.operand(1));
+    RK_TRY(in_a_row, operation.add(ops::reshape(indices, {1, -1})));
+    return operation.add(ops::gather(list, in_a_row));
+  }
+  const std::int64_t axis = operation.rank(0) - 1;
+  RK_TRY(indices, operation.integers(1));
+  for (const std::int64_t index : indices)
+    if (index < 0 || index >= operation.dims(0).back())
+      return operation.refusal("an index out of range");
+  RK_TRY(x, operation.operand(0));
+  return taken(operation, x, axis, indices);
 }
 
 }  // namespace ringkernel::onnx

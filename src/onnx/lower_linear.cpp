@@ -24,27 +24,56 @@ Result<Graph::Value> scaled(const Operation& operation, const Graph::Value& x, f
   return operation.add(ops::mul(x, {{DType::f32, {}}, &factor}));
 }
 
-template <Request (*build)(const TensorView&, IntList, bool) noexcept>
-Result<Value> reduce(const Operation& operation) {
+/// What is done to the elements before they are reduced, or to what they are reduced to.
+using Map = Result<Graph::Value> (*)(const Operation& operation, const Graph::Value& x);
+
+Result<Graph::Value> same(const Operation&, const Graph::Value& x) { return x; }
+Result<Graph::Value> squared(const Operation& operation, const Graph::Value& x) {
+  return operation.add(ops::mul(x, x));
+}
+Result<Graph::Value> rooted(const Operation& operation, const Graph::Value& x) {
+  return operation.add(ops::sqrt(x));
+}
+Result<Graph::Value> magnitude(const Operation& operation, const Graph::Value& x) {
+  constexpr std::int64_t zero = 0;  // of any type
+  RK_TRY(negative, operation.add(ops::sub({{x.desc().dtype, {}}, &zero}, x)));
+  return operation.add(ops::max(x, negative));
+}
+
+/// The axes that are named, or all of them; nothing: the operand is the result.
+Result<std::optional<Integers>> reduced_axes(const Operation& operation) {
   RK_TRY(axes, operation.list(1, "axes"));
-  const bool keeps = operation.node().integer("keepdims", 1) != 0;
   if (axes.empty()) {
-    if (operation.node().integer("noop_with_empty_axes", 0) != 0) return operation.value(0);
+    if (operation.node().integer("noop_with_empty_axes", 0) != 0) return std::optional<Integers>();
     axes.resize(operation.dims(0).size());
     std::iota(axes.begin(), axes.end(), 0);
   }
-  if (const Value& value = operation.value(0); value.is_channels_last() && keeps) {
+  return std::optional(axes);
+}
+
+template <Request (*build)(const TensorView&, IntList, bool) noexcept, Map before = same,
+          Map after = same>
+Result<Value> reduce(const Operation& operation) {
+  RK_TRY(wanted, reduced_axes(operation));
+  if (!wanted) {
+    if (before == same && after == same) return operation.value(0);
+    return operation.refusal("'noop_with_empty_axes'");
+  }
+  Integers axes = *wanted;
+  const bool keeps = operation.node().integer("keepdims", 1) != 0;
+  const Value& value = operation.value(0);
+  const bool stays = value.is_channels_last() && keeps;
+  if (stays)
     for (std::int64_t& axis : axes) {
       const auto inside = axis_of(axis, operation.rank(0));
       if (!inside) return operation.refusal("no such axis");
       axis = place_with_channels_last(*inside, value.is_line);
     }
-    RK_TRY(y, operation.add(build(*value.channels_last, IntList(axes), keeps)));
-    return Value::with_channels_last(y, value.is_line);
-  }
-  RK_TRY(x, operation.operand(0));
-  RK_TRY(y, operation.add(build(x, IntList(axes), keeps)));
-  return y;
+  RK_TRY(x, stays ? Result<Graph::Value>(*value.channels_last) : operation.operand(0));
+  RK_TRY(prepared, before(operation, x));
+  RK_TRY(reduced, operation.add(build(prepared, IntList(axes), keeps)));
+  RK_TRY(y, after(operation, reduced));
+  return stays ? Value::with_channels_last(y, value.is_line) : Value(y);
 }
 
 }  // namespace
@@ -63,7 +92,7 @@ Result<Graph::Value> lower_gemm(const Operation& operation) {
   RK_TRY(b, side(operation, 1, "transB"));
   RK_TRY(product, operation.add(ops::matmul(a, b)));
   RK_TRY(y, scaled(operation, product, operation.node().number("alpha", 1)));
-  if (!operation.has(2)) return y;
+  if (!operation.has(2) || operation.node().number("beta", 1) == 0) return y;
   RK_TRY(given, operation.operand(2));
   RK_TRY(c, scaled(operation, given, operation.node().number("beta", 1)));
   return operation.add(ops::add(y, c));
@@ -73,6 +102,40 @@ Result<Value> lower_reduce_sum(const Operation& operation) { return reduce<ops::
 Result<Value> lower_reduce_max(const Operation& operation) {
   return reduce<ops::reduce_max>(operation);
 }
+Result<Value> lower_reduce_min(const Operation& operation) {
+  return reduce<ops::reduce_max, mirror, mirror>(operation);
+}
+Result<Value> lower_reduce_l1(const Operation& operation) {
+  return reduce<ops::sum, magnitude>(operation);
+}
+Result<Value> lower_reduce_l2(const Operation& operation) {
+  return reduce<ops::sum, squared, rooted>(operation);
+}
+Result<Value> lower_reduce_sum_square(const Operation& operation) {
+  return reduce<ops::sum, squared>(operation);
+}
+
+/// The largest is taken out first, so that no exp is too large.
+Result<Graph::Value> lower_reduce_log_sum_exp(const Operation& operation) {
+  RK_TRY(axes, reduced_axes(operation));
+  if (!axes) return operation.refusal("'noop_with_empty_axes'");
+  for (std::int64_t& axis : *axes) {
+    const auto inside = axis_of(axis, operation.rank(0));
+    if (!inside) return operation.refusal("no such axis");
+    axis = *inside;
+  }
+  RK_TRY(x, operation.operand(0));
+  if (axes->empty()) return x;  // a scalar
+  RK_TRY(most, operation.add(ops::reduce_max(x, IntList(*axes), true)));
+  RK_TRY(distances, operation.add(ops::sub(x, most)));
+  RK_TRY(powers, operation.add(ops::exp(distances)));
+  RK_TRY(sums, operation.add(ops::sum(powers, IntList(*axes), true)));
+  RK_TRY(logs, operation.add(ops::log(sums)));
+  RK_TRY(y, operation.add(ops::add(logs, most)));
+  if (operation.node().integer("keepdims", 1) != 0) return y;
+  return operation.add(ops::squeeze(y, IntList(*axes)));
+}
+
 Result<Value> lower_reduce_mean(const Operation& operation) { return reduce<ops::mean>(operation); }
 
 }  // namespace ringkernel::onnx

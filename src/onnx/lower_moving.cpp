@@ -96,6 +96,38 @@ Result<Value> lower_slice(const Operation& operation) {
   return Value::with_channels_last(y, value.is_line);
 }
 
+/// Parts along an axis, as long as a list says, or all alike.
+Result<Results> lower_split(const Operation& operation) {
+  const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
+  if (!axis) return operation.refusal("no such axis");
+  RK_TRY(lengths, operation.list(1, "split"));
+  const std::int64_t extent = operation.dims(0)[static_cast<std::size_t>(*axis)];
+  const auto count = static_cast<std::int64_t>(operation.node().outputs.size());
+  if (lengths.empty())
+    for (std::int64_t left = extent; left > 0; left -= lengths.back())
+      lengths.push_back(std::min(left, (extent - 1) / count + 1));
+  if (std::ranges::any_of(lengths, [](auto length) { return length < 1; }) ||
+      std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) != extent)
+    return operation.refusal("lengths that are not the operand's, or 0");
+  RK_TRY(given, alike(operation, 1));
+  const Graph::Value& x = given.operands[0];
+  const auto extents = x.desc().shape.dims();
+  Ranges part{Integers(extents.size(), 0), Integers(extents.begin(), extents.end()),
+              Integers(extents.size(), 1)};
+  const auto along = static_cast<std::size_t>(
+      given.is_channels_last ? place_with_channels_last(*axis, given.is_line) : *axis);
+  Results results;
+  part.ends[along] = 0;
+  for (const std::int64_t length : lengths) {
+    part.starts[along] = part.ends[along];
+    part.ends[along] += length;
+    RK_TRY(y, operation.add(
+                  ops::slice(x, {IntList(part.starts), IntList(part.ends), IntList(part.steps)})));
+    results.push_back(given.as_they(y));
+  }
+  return results;
+}
+
 /// Broadcasts, which `mul` does too.
 Result<Graph::Value> lower_expand(const Operation& operation) {
   RK_TRY(dims, operation.integers(1));
@@ -241,14 +273,18 @@ Result<Graph::Value> joined(const Operation& operation, std::vector<Graph::Value
 
 /// Known ones without elements are left out.
 Result<Value> lower_concat(const Operation& operation) {
-  const auto axis = axis_of(operation.node().integer("axis", 0), operation.rank(0));
-  if (!axis) return operation.refusal("no such axis");
   std::vector<std::size_t> positions;
-  for (std::size_t i = 0; i < operation.input_count(); ++i)
-    if (!operation.has(i) || !operation.value(i).is_known() ||
-        operation.value(i).known->element_count() != 0)
-      positions.push_back(i);
+  for (std::size_t i = 0; i < operation.input_count(); ++i) {
+    if (!operation.has(i)) return operation.refusal("operand " + std::to_string(i) + " is missing");
+    const Value& value = operation.value(i);
+    if (!value.is_known() || value.known->element_count() != 0) positions.push_back(i);
+  }
   if (positions.empty()) return operation.refusal("of nothing");
+  const std::int64_t rank = operation.rank(positions[0]);
+  for (const std::size_t i : positions)
+    if (operation.rank(i) != rank) return operation.refusal("of operands of other ranks");
+  const auto axis = axis_of(operation.node().integer("axis", 0), rank);
+  if (!axis) return operation.refusal("no such axis");
   RK_TRY(given, alike(operation, positions));
   RK_TRY(all,
          joined(operation, given.operands,

@@ -35,6 +35,8 @@ Result<Windows> windows_of(const Operation& operation, const Integers& extents) 
   const Integers images = operation.dims(0);
   if (images.size() != 3 && images.size() != 4)
     return operation.refusal("of " + std::to_string(images.size()) + " dims; 3 and 4 are read");
+  if (std::ranges::any_of(images, [](auto extent) { return extent < 1; }))
+    return operation.refusal("of an operand without elements");
   const std::size_t axes = images.size() - 2;
   const Error unknown = operation.refusal("kernel_shape, strides, pads or auto_pad");
   if (std::ranges::any_of(node.integers("dilations"), [](auto d) { return d != 1; }))

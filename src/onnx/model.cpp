@@ -167,7 +167,8 @@ Result<void> check_size(const Tensor& tensor) {
   const bool has_bytes = bytes != 0 && !tensor.is_external;
   bytes = std::max<std::uint64_t>(bytes, 1);
   for (const std::int64_t dim : tensor.dims) {
-    if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim), &bytes))
+    if (dim < 0 || dim >> 32 != 0 ||
+        __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim), &bytes))
       return Error(Errc::malformed_message,
                    "tensor '" + tensor.name + "' has an extent of " + std::to_string(dim));
   }

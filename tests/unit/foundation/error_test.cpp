@@ -13,6 +13,12 @@ TEST(Error, TextIsOneLine) {
   EXPECT_EQ(error.detail.front(), '\n');
 }
 
+/// Of a file, say, that a stranger has sent.
+TEST(Error, TextHasNothingThatATerminalObeys) {
+  EXPECT_EQ(Error(Errc::busy, "node '\x1b[31m\x7f'\tis").text(),
+            make_error_code(Errc::busy).message() + ": node '?[31m?'\tis");
+}
+
 TEST(Error, TextIsTheCodesOwnWithoutADetail) {
   EXPECT_EQ(Error(Errc::busy, "").text(), make_error_code(Errc::busy).message());
   EXPECT_EQ(Error(Errc::busy, "a  b").text(), make_error_code(Errc::busy).message() + ": a  b");

@@ -218,9 +218,12 @@ TEST(HostileCommand, MayNotMoveElementsWithinOneTensor) {
   const Tensor indices = {{8}, std::vector<float>(8), DType::i32};
   const Tensor gathered[] = {matrix, indices};
   const Tensor image = ones({1, 8, 8, 1});
+  const Tensor wide[] = {{{1, 8}, std::vector<float>(8), DType::i64},
+                         {{2, 1}, std::vector<float>(2), DType::i64}};
   HandBuiltMessage messages[] = {{Op::transpose, {&matrix, 1}, permuting({1, 0})},
                                  {Op::gather, gathered},
-                                 {Op::max_pool, {&image, 1}, pooling({1, 1}, sliding({1, 1}))}};
+                                 {Op::max_pool, {&image, 1}, pooling({1, 1}, sliding({1, 1}))},
+                                 {Op::compare, wide}};  // as many words, of other elements
   for (HandBuiltMessage& message : messages)
     expect_refusal(std::move(message), refusal(Errc::bad_operand, output_operand),
                    [](rk_command& command) {
@@ -308,6 +311,8 @@ TEST(HostileCommand, MayBeAnyBytes) {
   const Tensor product[] = {ones({2, 3, 20}), ones({20, 5})};
   const Tensor unary[] = {ones({3, 20})};
   const Tensor gathered[] = {ones({6, 20}), {{3}, {5, 0, 2}, DType::i32}};
+  const Tensor chosen[] = {{{3, 1}, {1, 0, 1}, DType::i32}, ones({3, 20}), ones({20})};
+  const Tensor joined[] = {ones({3, 20}), ones({2, 20})};
   const Tensor images[] = {ones({2, 5, 4, 3}), ones({2, 3, 3, 5})};
   const Tensor channels[] = {ones({2, 5, 9, 3}), ones({2, 3, 1, 3})};
   const Tensor pairs[] = {ones({1, 5, 9, 4}), ones({2, 3, 2, 6})};
@@ -322,11 +327,17 @@ TEST(HostileCommand, MayBeAnyBytes) {
                                  {Op::conv2d, images, sliding({2, 1}, Padding::same)},
                                  {Op::conv2d, channels, grouped(3, sliding({1, 1}, Padding::same))},
                                  {Op::conv2d, pairs, grouped(2, sliding({1, 2}))},
-                                 {Op::max_pool, {images, 1}, pooling({2, 3}, sliding({1, 2}))}};
+                                 {Op::max_pool, {images, 1}, pooling({2, 3}, sliding({1, 2}))},
+                                 {Op::compare, binary, comparing(Comparison::less)},
+                                 {Op::select, chosen},
+                                 {Op::concat, joined, reducing({0})},
+                                 {Op::cast, unary, casting(DType::i64)},
+                                 {Op::softmax, unary, reducing({0})},
+                                 {Op::reduce_max, unary, reducing({0}, true)}};
   constexpr rk_u32 tempting[] = {0, 1, 2, 3, 8, 20, 60, 64, 0x7fffffff, 0x80000000, 0xffffffff};
   std::size_t refused = 0;
   for (int round = 0; round < 120000; ++round) {
-    HandBuiltMessage& message = messages[round % 12];
+    HandBuiltMessage& message = messages[round % std::size(messages)];
     const rk_command before = message.command();
     auto* bytes = reinterpret_cast<rk_u8*>(&message.command());
     for (auto change = random() % 4; change-- > 0;) {
