@@ -64,21 +64,29 @@ Result<Graph::Value> lower_scaler(const Operation& operation) {
   return operation.add(ops::mul(x, *scale));
 }
 
+namespace {
+
+/// Of the rows. The largest element is that with its sign, as ONNX has it.
+Result<Graph::Value> norms_of(const Operation& operation, const Graph::Value& x,
+                              std::string_view norm) {
+  if (norm == "MAX") return operation.add(ops::reduce_max(x, {1}, true));
+  RK_TRY(negative, operation.add(ops::neg(x)));
+  RK_TRY(weights, operation.add(norm == "L2" ? ops::mul(x, x) : ops::max(x, negative)));
+  RK_TRY(sums, operation.add(ops::sum(weights, {1}, true)));
+  if (norm == "L1") return sums;
+  return operation.add(ops::sqrt(sums));
+}
+
+}  // namespace
+
 /// Rows divided by their norm; rows whose norm is 0 stay as they are.
 Result<Graph::Value> lower_normalizer(const Operation& operation) {
   const std::string norm = operation.node().text("norm", "MAX");
   if (operation.rank(0) != 2) return operation.refusal("of an operand that is no matrix");
-  RK_TRY(x, floats_of(operation));
-  RK_TRY(opposite, operation.add(ops::neg(x)));
-  RK_TRY(weights, operation.add(norm == "L2" ? ops::mul(x, x) : ops::max(x, opposite)));
-  RK_TRY(norms, operation.add(norm == "MAX" ? ops::reduce_max(weights, {1}, true)
-                                            : ops::sum(weights, {1}, true)));
-  if (norm == "L2") {
-    RK_TRY(roots, operation.add(ops::sqrt(norms)));
-    norms = roots;
-  } else if (norm != "L1" && norm != "MAX") {
+  if (norm != "L1" && norm != "L2" && norm != "MAX")
     return operation.refusal("norm '" + norm + "'; L1, L2 and MAX are read");
-  }
+  RK_TRY(x, floats_of(operation));
+  RK_TRY(norms, norms_of(operation, x, norm));
   constexpr float zero = 0, one = 1;
   const TensorView ones({DType::f32, {}}, &one);
   RK_TRY(is_zero, operation.add(ops::compare(norms, {{DType::f32, {}}, &zero}, Comparison::equal)));

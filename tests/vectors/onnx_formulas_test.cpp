@@ -87,7 +87,7 @@ TEST_P(OnnxFormulasOn, NormalizersDivideByTheNorm) {
   };
   expect_near(of("L1"), {3 / 7.0, -4 / 7.0, 0, 0, 1, 0, 1, 0});
   expect_near(of("L2"), {0.6, -0.8, 0, 0, 2e-23, 0, 1, 0});
-  expect_near(of("MAX"), {0.75, -1, 0, 0, 1, 0, 1, 0});
+  expect_near(of("MAX"), {1, -4 / 3.0, 0, 0, 1, 0, 1, 0});
 }
 
 TEST_P(OnnxFormulasOn, LinearModelsOfOneTarget) {
