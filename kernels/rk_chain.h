@@ -179,19 +179,19 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
   RK_CHAIN_CASE(RK_OP_ID_##name, expression, value, other) \
   RK_CHAIN_CASE(RK_OP_ID_##name | RK_LINK_SWAPPED, expression, other, value)
 
+/// The column that follows, where rows are one line.
+RK_INLINE rk_u64 rk_chain_wrap(const rk_chain* chain, rk_u64 column) {
+  while (column >= chain->wraps) column -= chain->wraps;
+  return column;
+}
+
 /// All of the chain for VECTORS vectors from `element` on, which stand at `column` of their row.
-/// `count` elements of the last vector are there. Gives the column behind them.
+/// `count` elements of the last vector are there.
 #define RK_CHAIN_BLOCK(name, VECTORS)                                                            \
-  RK_INLINE rk_u64 name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) {    \
+  RK_INLINE void name(const rk_chain* chain, rk_u64 element, rk_u64 column, rk_u64 count) {      \
     enum { vectors = VECTORS };                                                                  \
     rk_f32x16 value[vectors];                                                                    \
     rk_f32x16 other[vectors];                                                                    \
-    rk_u64 columns[vectors];                                                                     \
-    RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
-      columns[v] = column;                                                                       \
-      column += RK_WIDTH;                                                                        \
-      while (column >= chain->wraps) column -= chain->wraps;                                     \
-    }                                                                                            \
     RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
       value[v] = other[v] = rk_load_part16(chain->start + element + v * RK_WIDTH, count);        \
     }                                                                                            \
@@ -202,8 +202,10 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
       } else if (link->how == RK_INPUT_CHAIN) {                                                  \
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) { other[v] = value[v]; }                  \
       } else if (link->how == RK_INPUT_ROW) {                                                    \
+        rk_u64 place = column;                                                                   \
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                         \
-          other[v] = rk_load_part16(link->from + columns[v], count);                             \
+          other[v] = rk_load_part16(link->from + place, count);                                  \
+          place = rk_chain_wrap(chain, place + RK_WIDTH);                                        \
         }                                                                                        \
       } else if (link->how == RK_INPUT_WHOLE) {                                                  \
         RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                         \
@@ -221,7 +223,6 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
     RK_UNROLL for (rk_u32 v = 0; v < vectors; ++v) {                                             \
       rk_store_part16(chain->output + element + v * RK_WIDTH, count, value[v]);                  \
     }                                                                                            \
-    return column;                                                                               \
   }
 
 #define RK_CHAIN_VECTORS (RK_IS_GPU ? 1u : 8u)
@@ -257,10 +258,14 @@ RK_INLINE void rk_chain_join_rows(rk_chain* chain, const rk_op_args* args) {
 /// Elements of a line from `column` to `end`.
 RK_INLINE void rk_chain_part(const rk_chain* chain, rk_u64 line, rk_u64 column, rk_u64 end) {
   rk_u64 place = column < chain->wraps ? column : column % chain->wraps;
-  for (; column + RK_CHAIN_VECTORS * RK_WIDTH <= end; column += RK_CHAIN_VECTORS * RK_WIDTH)
-    place = rk_chain_vectors(chain, line + column, place, RK_WIDTH);
-  for (; column < end; column += RK_WIDTH)
-    place = rk_chain_vector(chain, line + column, place, chain->line - column);
+  for (; column + RK_CHAIN_VECTORS * RK_WIDTH <= end; column += RK_CHAIN_VECTORS * RK_WIDTH) {
+    rk_chain_vectors(chain, line + column, place, RK_WIDTH);
+    place = rk_chain_wrap(chain, place + RK_CHAIN_VECTORS * RK_WIDTH);
+  }
+  for (; column < end; column += RK_WIDTH) {
+    rk_chain_vector(chain, line + column, place, chain->line - column);
+    place = rk_chain_wrap(chain, place + RK_WIDTH);
+  }
 }
 
 /// Runs the chain that begins with `first`, of `count` commands left. `ran` is how many it had. Its
