@@ -3,7 +3,8 @@
 /// everywhere. The same statements are compiled for 16 elements and for one.
 ///
 /// tanh and erf work on |x| and put the sign back by its bit: odd, bit for bit. A NaN keeps its
-/// sign and its payload, and becomes quiet. Polynomials: minimax fits (Remez) of this project.
+/// sign and its payload, and becomes quiet. It goes its own way, as x + x: with Intel's driver its
+/// sign was another one behind the arithmetic. Polynomials: minimax fits (Remez) of this project.
 #ifndef RINGKERNEL_OPS_SQRT_TANH_ERF_H
 #define RINGKERNEL_OPS_SQRT_TANH_ERF_H
 
@@ -41,32 +42,33 @@
 /// x + x^3 * P(x^2) up to 0.96. Above, 1 - 2 / (exp(2x) + 1), where exp(2x) = 2^n * exp(2r) and
 /// both terms of the divisor are divided by 2^n. Error below 0.93 units in the last place; numbers
 /// below 2^-12, subnormal ones too, give themselves.
-#define RK_DEFINE_TANH(TYPE, SPLAT, FMA)                                             \
-  RK_OVERLOAD TYPE rk_tanh(TYPE x) {                                                 \
-    const TYPE one = SPLAT(1.0f), most = SPLAT(10.0f); /* 1 */                       \
-    const TYPE to_integer = SPLAT(RK_ROUND);                                         \
-    const TYPE magnitude = RK_MAGNITUDE(x);                                          \
-    const TYPE square = magnitude * magnitude;                                       \
-    TYPE p = SPLAT(-0.0003951415711f);                                               \
-    p = FMA(p, square, SPLAT(0.002415170893f));                                      \
-    p = FMA(p, square, SPLAT(-0.008083592169f));                                     \
-    p = FMA(p, square, SPLAT(0.02156801336f));                                       \
-    p = FMA(p, square, SPLAT(-0.05390403792f));                                      \
-    p = FMA(p, square, SPLAT(0.133326754f));                                         \
-    p = FMA(p, square, SPLAT(-0.3333331048f));                                       \
-    const TYPE low = FMA(magnitude * square, p, magnitude);                          \
-    const TYPE bounded = rk_where_greater(magnitude, most, most, magnitude);         \
-    const TYPE minus_n = FMA(bounded, SPLAT(-2.88539008f), to_integer);              \
-    const TYPE r = FMA(minus_n - to_integer, SPLAT(0.34657359f), bounded);           \
-    const TYPE power = RK_POWER_OF_TWO(minus_n);                                     \
-    TYPE q = SPLAT(0.04420673847f);                                                  \
-    q = FMA(q, r, SPLAT(0.1338994801f));                                             \
-    q = FMA(q, r, SPLAT(0.3333471119f));                                             \
-    q = FMA(q, r, SPLAT(0.6666608453f));                                             \
-    q = FMA(q, r, SPLAT(0.9999998808f));                                             \
-    q = FMA(q, r * r, r); /* exp(2r)/2 - 1/2 */                                      \
-    const TYPE high = one - power / (FMA(power, SPLAT(0.5f), SPLAT(0.5f)) + q);      \
-    return RK_WITH_SIGN_OF(x, rk_where_greater(magnitude, SPLAT(0.96f), high, low)); \
+#define RK_DEFINE_TANH(TYPE, SPLAT, FMA)                                                     \
+  RK_OVERLOAD TYPE rk_tanh(TYPE x) {                                                         \
+    const TYPE one = SPLAT(1.0f), most = SPLAT(10.0f); /* 1 */                               \
+    const TYPE to_integer = SPLAT(RK_ROUND);                                                 \
+    const TYPE magnitude = RK_MAGNITUDE(x);                                                  \
+    const TYPE square = magnitude * magnitude;                                               \
+    TYPE p = SPLAT(-0.0003951415711f);                                                       \
+    p = FMA(p, square, SPLAT(0.002415170893f));                                              \
+    p = FMA(p, square, SPLAT(-0.008083592169f));                                             \
+    p = FMA(p, square, SPLAT(0.02156801336f));                                               \
+    p = FMA(p, square, SPLAT(-0.05390403792f));                                              \
+    p = FMA(p, square, SPLAT(0.133326754f));                                                 \
+    p = FMA(p, square, SPLAT(-0.3333331048f));                                               \
+    const TYPE low = FMA(magnitude * square, p, magnitude);                                  \
+    const TYPE bounded = rk_where_greater(magnitude, most, most, magnitude);                 \
+    const TYPE minus_n = FMA(bounded, SPLAT(-2.88539008f), to_integer);                      \
+    const TYPE r = FMA(minus_n - to_integer, SPLAT(0.34657359f), bounded);                   \
+    const TYPE power = RK_POWER_OF_TWO(minus_n);                                             \
+    TYPE q = SPLAT(0.04420673847f);                                                          \
+    q = FMA(q, r, SPLAT(0.1338994801f));                                                     \
+    q = FMA(q, r, SPLAT(0.3333471119f));                                                     \
+    q = FMA(q, r, SPLAT(0.6666608453f));                                                     \
+    q = FMA(q, r, SPLAT(0.9999998808f));                                                     \
+    q = FMA(q, r * r, r); /* exp(2r)/2 - 1/2 */                                              \
+    const TYPE high = one - power / (FMA(power, SPLAT(0.5f), SPLAT(0.5f)) + q);              \
+    const TYPE y = RK_WITH_SIGN_OF(x, rk_where_greater(magnitude, SPLAT(0.96f), high, low)); \
+    return rk_where_nan(x, x + x, y);                                                        \
   }
 
 /// x + x * P(x^2 - 1/2) up to 1.075, a polynomial in x - 2.2 above: P around the middle of its
@@ -101,7 +103,8 @@
     q = FMA(q, u, SPLAT(-0.01909067295f));                                                  \
     q = FMA(q, u, SPLAT(0.008649978787f));                                                  \
     q = FMA(q, u, SPLAT(0.9981989264f));                                                    \
-    return RK_WITH_SIGN_OF(x, rk_where_greater(magnitude, SPLAT(1.075f), q, low));          \
+    const TYPE y = RK_WITH_SIGN_OF(x, rk_where_greater(magnitude, SPLAT(1.075f), q, low));  \
+    return rk_where_nan(x, x + x, y);                                                       \
   }
 
 RK_DEFINE_SQRT(rk_f32, rk_u32, (rk_f32), rk_fma)
