@@ -100,9 +100,9 @@ Graph::Value positive_part(Formula& formula, const Graph::Value& x) { return for
 
 /// log(1 + exp(x)), which no large x makes infinite.
 Graph::Value softplus(Formula& formula, const Graph::Value& x) {
-  const Graph::Value distance = formula.sub(formula.min(x, 0), positive_part(formula, x));
-  const Graph::Value power = formula.of(ops::exp, distance);
-  return formula.add(positive_part(formula, x), formula.of(ops::log, formula.add(power, 1)));
+  const Graph::Value positive = positive_part(formula, x);
+  const Graph::Value power = formula.of(ops::exp, formula.sub(formula.min(x, 0), positive));
+  return formula.add(positive, formula.of(ops::log, formula.add(power, 1)));
 }
 
 /// Those from `axis` to the last.
@@ -176,12 +176,15 @@ Result<Graph::Value> lower_log_softmax(const Operation& operation) {
   return formula.result(formula.sub(distances, formula.of(ops::log, sums)));
 }
 
+Result<Graph::Value> magnitude(const Operation& operation, const Graph::Value& x) {
+  constexpr std::int64_t zero = 0;  // of any type
+  RK_TRY(negative, operation.add(ops::sub({{x.desc().dtype, {}}, &zero}, x)));
+  return operation.add(ops::max(x, negative));
+}
+
 Result<Value> lower_abs(const Operation& operation) {
   RK_TRY(given, alike(operation, 1));
-  const Graph::Value& x = given.operands[0];
-  constexpr std::int64_t zero = 0;
-  RK_TRY(negative, operation.add(ops::sub({{x.desc().dtype, {}}, &zero}, x)));
-  RK_TRY(y, operation.add(ops::max(x, negative)));
+  RK_TRY(y, magnitude(operation, given.operands[0]));
   return given.as_they(y);
 }
 

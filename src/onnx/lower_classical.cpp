@@ -70,8 +70,7 @@ namespace {
 Result<Graph::Value> norms_of(const Operation& operation, const Graph::Value& x,
                               std::string_view norm) {
   if (norm == "MAX") return operation.add(ops::reduce_max(x, {1}, true));
-  RK_TRY(negative, operation.add(ops::neg(x)));
-  RK_TRY(weights, operation.add(norm == "L2" ? ops::mul(x, x) : ops::max(x, negative)));
+  RK_TRY(weights, norm == "L2" ? operation.add(ops::mul(x, x)) : magnitude(operation, x));
   RK_TRY(sums, operation.add(ops::sum(weights, {1}, true)));
   if (norm == "L1") return sums;
   return operation.add(ops::sqrt(sums));

@@ -34,11 +34,6 @@ Result<Graph::Value> squared(const Operation& operation, const Graph::Value& x) 
 Result<Graph::Value> rooted(const Operation& operation, const Graph::Value& x) {
   return operation.add(ops::sqrt(x));
 }
-Result<Graph::Value> magnitude(const Operation& operation, const Graph::Value& x) {
-  constexpr std::int64_t zero = 0;  // of any type
-  RK_TRY(negative, operation.add(ops::sub({{x.desc().dtype, {}}, &zero}, x)));
-  return operation.add(ops::max(x, negative));
-}
 
 /// The axes that are named, or all of them; nothing: the operand is the result.
 Result<std::optional<Integers>> reduced_axes(const Operation& operation) {

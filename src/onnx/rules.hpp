@@ -36,6 +36,8 @@ struct Alike {
 
 /// 1 / (1 + exp(-x)): 0 and 1 at the infinities.
 [[nodiscard]] Result<Graph::Value> sigmoid(const Operation& operation, const Graph::Value& x);
+/// |x|, of any type.
+[[nodiscard]] Result<Graph::Value> magnitude(const Operation& operation, const Graph::Value& x);
 /// -x; of integers -1 - x, which does not wrap: what was least is largest. Its own inverse.
 [[nodiscard]] Result<Graph::Value> mirror(const Operation& operation, const Graph::Value& x);
 /// Where along an axis the largest lies, as i64: the first or the last of equals; if one is NaN,

@@ -105,5 +105,66 @@ TEST_P(OnnxFormulasOn, LinearModelsOfOneTarget) {
               {3, 1, 1, -1});
 }
 
+/// A graph of one node with inputs and output as the file declares them.
+test::Message graph_of(const test::Message& node, std::initializer_list<test::Message> inputs) {
+  test::Message graph = test::Message().message(1, node);
+  for (const test::Message& input : inputs) graph.message(11, input);
+  return graph.message(12, test::Message().text(1, "y"));
+}
+
+CompiledFunction compiled(RingKernelRuntime& runtime, const test::Message& graph) {
+  return runtime.compile(read(test::file(graph), {.name = "formula"}).value()).value();
+}
+
+constexpr std::uint64_t i32_type = 6, bool_type = 9;
+
+// 0 - x would wrap: the least number stayed the least.
+TEST_P(OnnxFormulasOn, ArgMinAndReduceMinKnowTheLeastInteger) {
+  auto runtime = open();
+  const std::vector<std::int32_t> x{5, std::numeric_limits<std::int32_t>::min(), 3};
+  const auto place = compiled(
+      runtime, graph_of(test::node("ArgMin", {"x"}, "y"), {test::info("x", {3}, i32_type)}));
+  const auto found = place.execute(x);
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_THAT(found->elements<std::int64_t>(0), ::testing::ElementsAre(1));
+  const auto least = compiled(
+      runtime, graph_of(test::node("ReduceMin", {"x"}, "y"), {test::info("x", {3}, i32_type)}));
+  EXPECT_THAT(least.execute(x)->elements<std::int32_t>(0), ::testing::ElementsAre(x[1]));
+}
+
+// Whatever is not 0 is true, in messages and in files.
+TEST_P(OnnxFormulasOn, TruthsMayBeAnyNumbers) {
+  auto runtime = open();
+  const std::vector<std::int32_t> a{-1, 7, 0, 0}, b{1, 0, 2, 0};
+  const auto of = [&](const char* op) {
+    const auto function = compiled(
+        runtime, graph_of(test::node(op, {"a", "b"}, "y"),
+                          {test::info("a", {4}, bool_type), test::info("b", {4}, bool_type)}));
+    const auto result = function.execute(std::array{TensorView(a), TensorView(b)}).value();
+    const auto truths = result.elements<std::int32_t>(0);
+    return std::vector<std::int32_t>(truths.begin(), truths.end());
+  };
+  EXPECT_THAT(of("And"), ::testing::ElementsAre(1, 0, 0, 0));
+  EXPECT_THAT(of("Or"), ::testing::ElementsAre(1, 1, 1, 0));
+  EXPECT_THAT(of("Xor"), ::testing::ElementsAre(0, 1, 1, 0));
+  constexpr std::array two{std::byte{2}, std::byte{0}, std::byte{2}, std::byte{0}};
+  const auto mask = test::Message().number(1, 4).number(2, bool_type).text(8, "mask").bytes(9, two);
+  test::Message graph =
+      graph_of(test::node("Xor", {"a", "mask"}, "y"), {test::info("a", {4}, bool_type)});
+  EXPECT_THAT(compiled(runtime, graph.message(5, mask)).execute(a)->elements<std::int32_t>(0),
+              ::testing::ElementsAre(0, 1, 1, 0));
+}
+
+TEST_P(OnnxFormulasOn, GemmWithoutItsSummandDoesNotLookAtIt) {
+  auto runtime = open();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const test::Known x{"x", {1, 2}, {1, 2}};
+  expect_near(
+      run_node(runtime, x, "Gemm", {number_attribute("beta", 0)}, false,
+               {test::tensor({"b", {2, 2}, {1, 2, 3, 4}}), test::tensor({"c", {2}, {nan, nan}})},
+               {"b", "c"}),
+      {7, 10});
+}
+
 }  // namespace
 }  // namespace ringkernel::onnx
