@@ -94,6 +94,12 @@ class Channel {
   /// Leaves a message submitted as assisted to the bridge thread: nobody polls for it.
   void leave_to_bridge(MessageId id) noexcept;
 
+  /// Where ops run on their callers' threads: whether nobody is at work there, and ops have been
+  /// short lately. Advice: another sender may come in between.
+  [[nodiscard]] bool can_run_here() noexcept;
+  /// Behind one that was sent because of it: what took long is not to be run so again soon.
+  void note_run_here(std::uint64_t begin_ns) noexcept;
+
   /// Ends a message without its reply: operation_aborted. False if it has its outcome.
   bool cancel(MessageId id) noexcept;
 
@@ -231,6 +237,8 @@ class Channel {
   std::size_t admit(std::list<Waiting>& admitted) noexcept;          // (send)
   bool drop_oldest(Ended& ended, std::int32_t priority) noexcept;    // (send)
   [[nodiscard]] std::string why_no_room(bool slots_are_taken) const;
+  /// Counts for `assist_pays`.
+  void note_assist(bool in_vain) noexcept;
   Error waited_in_vain(std::uint64_t deadline_ns, std::uint64_t now_ns) noexcept;
   /// For the next message; `now_ns` is coarse. With (send) held.
   Stamp stamp(Sampler& sampler, std::uint64_t now_ns, std::uint64_t since_ns = 0) noexcept {

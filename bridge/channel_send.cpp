@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bridge/channel.hpp"
+#include "bridge/interruption.hpp"
 
 namespace ringkernel::bridge {
 namespace {
@@ -301,14 +302,19 @@ Result<void> Channel::wait_for_room(std::uint64_t deadline_ns, std::uint64_t pat
   lock.lock();
   const auto room = [&] { return room_epoch_ != epoch; };
   const std::uint64_t until_ns = std::min(deadline_ns, patience_ns);
-  if (until_ns == no_deadline) {
+  const Interruption interruption;
+  const std::uint64_t now_ns = clock_.now_ns();
+  const std::uint64_t wakes_ns = interruption.wakes_at(until_ns, now_ns);
+  if (wakes_ns == no_deadline) {
     room_changed_.wait(lock, room);
     return {};
   }
-  const std::uint64_t now_ns = clock_.now_ns();
-  const std::uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-  if (room_changed_.wait_for(lock, std::chrono::nanoseconds(left_ns), room)) return {};
+  if (room_changed_.wait_for(lock, time_left(wakes_ns, now_ns), room)) return {};
   lock.unlock();
+  if (wakes_ns < until_ns) {
+    if (interruption.came()) return Interruption::error();
+    return {};
+  }
   // What was waited for is what is over: the clock may be a little behind the wait.
   return waited_in_vain(deadline_ns, std::max(clock_.now_ns(), until_ns));
 }

@@ -38,6 +38,10 @@ struct Elements {
   std::uint64_t count = 0;
   DType dtype = DType::none;
 
+  Elements() noexcept = default;
+  /// Precondition: the view is of elements, not of a resident tensor.
+  explicit Elements(const TensorView& view) noexcept
+      : data(view.data), count(view.element_count), dtype(view.desc.dtype) {}
   template <ElementRange Range>
   Elements(const Range& range)  // NOLINT: conversion is the purpose
       : data(std::data(range)),
@@ -51,6 +55,10 @@ struct ElementsOut {
   std::uint64_t count = 0;
   DType dtype = DType::none;
 
+  ElementsOut() noexcept = default;
+  /// `desc.bytes()` writable bytes at `to`.
+  ElementsOut(const TensorDesc& desc, void* to) noexcept
+      : data(to), count(desc.element_count()), dtype(desc.dtype) {}
   template <Element T, std::size_t extent>
   ElementsOut(std::span<T, extent> to)  // NOLINT: conversion is the purpose
       : data(to.data()), count(to.size()), dtype(dtype_of<T>) {}
@@ -120,6 +128,13 @@ class PreparedCall {
     return call_into(std::span(results.begin(), results.size()),
                      std::span(operands.begin(), operands.size()), options);
   }
+
+  /// The same if this thread can run it here and now: true. False: nothing was sent, because
+  /// somebody else is at work, or works for others (OpenCL), or such calls have taken over 100 us
+  /// lately. For a thread that must not wait, an event loop's, which then sends the message
+  /// asynchronously.
+  [[nodiscard]] Result<bool> try_call_into(std::span<const ElementsOut> results,
+                                           std::span<const Elements> operands);
 
  private:
   std::unique_ptr<detail::PreparedState> state_;

@@ -95,6 +95,7 @@ Result<void> KernelState::open(Program& program) {
     methods_ = behaviour->full_name + " has: " + program::names_of(behaviour->methods);
   reply_bytes_ = definition->reply_bytes();
   if (program.runs_on_caller()) call_wake_ = bridge::Executor::Wake::run_on_caller;
+  runs_ops_on_caller_ = program.runs_ops_on_caller();
   kernel_ = kernel;
   channel_ = std::make_shared<bridge::Channel>(
       program.executor(), kernel_, RingView::at(arena.data(), input.offset(), options_.input_bytes),

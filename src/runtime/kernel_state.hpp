@@ -6,7 +6,7 @@
 ///                      `--------> terminating --> terminated        failed: the device is lost
 ///
 /// Threading: any thread. The state lock is held for a decision, never while waiting.
-/// Memory ordering: whether it was ever active is advice, and relaxed; all else is locked.
+/// Memory ordering: whether it is active, or ever was, is advice, and relaxed; all else is locked.
 /// Ownership: shares the runtime's state.
 #pragma once
 
@@ -159,6 +159,12 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] Result<void> check_replies() const {
     // relaxed: whoever activates it while others call it cannot know which of them is first
     return was_active_.load(std::memory_order_relaxed) ? Result<void>() : check_launched();
+  }
+  /// Whether a call made now would be run by its thread, with nothing to wait for. Advice: what it
+  /// looks at may change behind it.
+  [[nodiscard]] bool can_run_here() const noexcept {
+    return runs_ops_on_caller_ && is_active_.load(std::memory_order_relaxed) &&
+           channel_->can_run_here();
   }
   [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
   /// What is answered where it takes none.
@@ -328,7 +334,9 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   bool has_methods_ = false;
   std::string methods_;  // for an error that has no lock: as they were at launch
   bridge::Executor::Wake call_wake_ = bridge::Executor::Wake::launch;
+  bool runs_ops_on_caller_ = false;
   std::atomic<bool> was_active_{false};
+  std::atomic<bool> is_active_{false};
   const ForkMark mark_;
   std::uint32_t kernel_ = 0;
   bridge::KernelRings rings_;

@@ -117,21 +117,39 @@ Result<ResultView> PreparedState::call(std::span<const Elements> operands,
   });
 }
 
+Result<void> PreparedState::put_into(std::span<const ElementsOut> results,
+                                     std::span<const Elements> operands,
+                                     const SendOptions& options) {
+  if (results.size() != given_places_.size())
+    return mismatch(Errc::arity_mismatch, text_of(given_places_.size(), "result"),
+                    text_of(results.size(), "place"));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!is_like(results[i], layout_.results[i].desc, given_places_[i].bytes))
+      return mismatch("result " + std::to_string(i), layout_.results[i].desc, results[i].dtype,
+                      results[i].count);
+    given_places_[i].to = results[i].data;
+  }
+  return exchange(operands, given_places_, options);
+}
+
 Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
                                       std::span<const Elements> operands,
                                       const SendOptions& options) {
   if (!usable(kernel_)) return refusal(kernel_);
-  return alone([&]() -> Result<void> {
-    if (results.size() != given_places_.size())
-      return mismatch(Errc::arity_mismatch, text_of(given_places_.size(), "result"),
-                      text_of(results.size(), "place"));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!is_like(results[i], layout_.results[i].desc, given_places_[i].bytes))
-        return mismatch("result " + std::to_string(i), layout_.results[i].desc, results[i].dtype,
-                        results[i].count);
-      given_places_[i].to = results[i].data;
-    }
-    return exchange(operands, given_places_, options);
+  return alone([&] { return put_into(results, operands, options); });
+}
+
+Result<bool> PreparedState::try_call_into(std::span<const ElementsOut> results,
+                                          std::span<const Elements> operands) {
+  if (!usable(kernel_)) return refusal(kernel_);
+  return alone([&]() -> Result<bool> {
+    bridge::Channel& channel = kernel_->channel();
+    if (!kernel_->can_run_here()) return false;
+    const std::uint64_t begin_ns = kernel_->runtime().clock().sample_ns();
+    Result<void> done = put_into(results, operands, {});
+    channel.note_run_here(begin_ns);
+    if (!done) return std::move(done).error();
+    return true;
   });
 }
 
@@ -156,6 +174,13 @@ Result<void> PreparedCall::call_into(std::span<const ElementsOut> results,
   if (state_ == nullptr)
     return Error(Errc::kernel_not_found, "a prepared call that was moved from");
   return or_no_memory([&] { return state_->call_into(results, operands, options); });
+}
+
+Result<bool> PreparedCall::try_call_into(std::span<const ElementsOut> results,
+                                         std::span<const Elements> operands) {
+  if (state_ == nullptr)
+    return Error(Errc::kernel_not_found, "a prepared call that was moved from");
+  return or_no_memory([&] { return state_->try_call_into(results, operands); });
 }
 
 }  // namespace ringkernel

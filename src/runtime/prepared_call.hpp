@@ -44,11 +44,15 @@ class PreparedState {
                                         const SendOptions& options);
   Result<void> call_into(std::span<const ElementsOut> results, std::span<const Elements> operands,
                          const SendOptions& options);
+  [[nodiscard]] Result<bool> try_call_into(std::span<const ElementsOut> results,
+                                           std::span<const Elements> operands);
 
  private:
   /// What `call` gives, or busy if another call is under way.
   template <class Call>
   [[nodiscard]] auto alone(Call&& call) -> decltype(call());
+  Result<void> put_into(std::span<const ElementsOut> results, std::span<const Elements> operands,
+                        const SendOptions& options);
   Result<void> exchange(std::span<const Elements> operands,
                         std::span<const bridge::ReplyPlace::Part> parts,
                         const SendOptions& options);

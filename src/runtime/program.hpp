@@ -88,6 +88,8 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   bool runs_on_caller() const noexcept override {
     return mover_ || (port_->can_run() && work_groups_ == 1);
   }
+  /// Whether that runs the ops themselves, and not only copies for a device that does.
+  [[nodiscard]] bool runs_ops_on_caller() const noexcept { return !mover_ && runs_on_caller(); }
   Result<void> wait(std::uint64_t timeout_ns) override;
   Result<void> error() override;
   void refresh_telemetry(std::uint32_t kernel) override;

@@ -204,6 +204,48 @@ TEST_P(PreparedCalls, BelongToOneThreadAtATime) {
   EXPECT_THAT(neg.call({y}).value().elements<float>(), ElementsAre(-5, -6));
 }
 
+TEST_P(PreparedCalls, AreTriedWhereNobodyHasToWait) {
+  auto runtime = open();
+  Kernel kernel = active(runtime, "ops", {});
+  std::vector<float> x{1, 2}, place(2);
+  PreparedCall neg = kernel.prepare(ops::neg(x)).value();
+  const auto tried = [&] {
+    const ElementsOut to(place);
+    const Elements from(x);
+    return neg.try_call_into({&to, 1}, {&from, 1});
+  };
+  // Behind a call natively, once the resident slice has gone; elsewhere never.
+  const bool runs_here =
+      runtime.metrics().backend == "native" && runtime.metrics().transfer == "zero_copy";
+  std::uint64_t calls = 0;
+  bool ran = false;
+  for (; !ran && calls < (runs_here ? 1'000'000 : 3); ++calls) {
+    ASSERT_TRUE(neg.call({x}));
+    x[0] += 1;
+    ran = tried().value();
+  }
+  EXPECT_EQ(ran, runs_here) << runtime.metrics().backend << runtime.metrics().transfer;
+  if (ran) {
+    EXPECT_THAT(place, ElementsAre(-x[0], -2));
+  }
+  EXPECT_EQ(kernel.metrics().accepted, calls + (ran ? 1u : 0u)) << "what is not run is not sent";
+  // A message in flight, or a kernel that rests: nothing to run now.
+  kernel.deactivate().value();
+  EXPECT_FALSE(tried().value());
+  ASSERT_TRUE(kernel.send(ops::neg(x)));
+  kernel.activate().value();
+  EXPECT_FALSE(tried().value()) << "its outcome was not received yet";
+  EXPECT_TRUE(kernel.receive(10s));
+  const ElementsOut small{std::span<float>(place).first(1)};
+  const Elements from(x);
+  for (int i = 0; i < 100; ++i) {
+    const Result<bool> wrong = neg.try_call_into({&small, 1}, {&from, 1});
+    EXPECT_TRUE(!wrong || !*wrong) << "a place of another size takes nothing";
+  }
+  kernel.terminate().value();
+  EXPECT_FALSE(tried().has_value() && *tried());
+}
+
 TEST_P(PreparedCalls, OfAnEmptyRequestAnswerAsItsCallDoes) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});

@@ -14,10 +14,10 @@ import prose
 
 TOP_LEVEL = set("""
     CMakeLists.txt include src kernels schemas bridge tests bench examples docs packaging
-    README.md CHANGELOG.md CONTRIBUTING.md LICENSE CMakePresets.json
+    README.md CHANGELOG.md CONTRIBUTING.md LICENSE CMakePresets.json pyproject.toml
     .clang-format .clang-tidy .editorconfig .gitignore .ci rk
 """.split())
-NOT_OURS = {".git", "build", "__pycache__", "uplot-1.6.32"}
+NOT_OURS = {".git", "build", "__pycache__", ".pytest_cache", "uplot-1.6.32"}
 COLUMNS_MAX = prose.COLUMNS_MAX
 LINES_MAX = 500
 HEADER_LINES_MAX = 60
@@ -53,6 +53,7 @@ LAYERS = {
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
+    "python": {"onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
@@ -60,7 +61,7 @@ LAYERS = {
 }
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
-                   "message_buffer.hpp"},
+                   "message_buffer.hpp", "interrupt.hpp"},
     "ops": {"op.hpp"},
     "message": {"message.hpp", "ops.hpp"},
     "program": {"program.hpp"},
@@ -78,11 +79,12 @@ FOREIGN = [
     (r"flatbuffers/|.*_generated\.h", ("src/message/", "src/program/", "src/schema/",
                                            "include/ringkernel/typed.hpp")),
     (r"CL/", ("src/backend/opencl/",)),
+    (r"nanobind/", ("src/python/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
     (r"boost/beast", ("src/http/",)),
     (r"boost/asio", ("bridge/", "src/http/", "src/runtime/", "src/mind/", "src/capi/",
-                     "include/ringkernel/kernel.hpp", "include/ringkernel/runtime.hpp",
-                     "include/ringkernel/mind_runtime.hpp",
+                     "src/python/", "include/ringkernel/kernel.hpp",
+                     "include/ringkernel/runtime.hpp", "include/ringkernel/mind_runtime.hpp",
                      "include/ringkernel/compiled_function.hpp", "include/ringkernel/events.hpp",
                      "include/ringkernel/as_result.hpp", "include/ringkernel/typed.hpp",
                      "include/ringkernel/detail/")),
