@@ -1,0 +1,41 @@
+#include "python/errors.hpp"
+
+namespace ringkernel::python {
+
+nb::object to_exception(const Error& error) {
+  const nb::object make = nb::module_::import_("pyringkernel.errors").attr("make");
+  const bool is_ours = error.code.category() == error_category();
+  return make(is_ours ? error.code.value() : 0, error.text(), error.message, error.fault_code,
+              error.fault_detail);
+}
+
+void raise(const Error& error) {
+  if (PyErr_Occurred() == nullptr) {
+    const nb::object exception = to_exception(error);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  }
+  throw nb::python_error();
+}
+
+void raise_type_error(const std::string& text) {
+  PyErr_SetString(PyExc_TypeError, text.c_str());
+  throw nb::python_error();
+}
+
+void raise_value_error(const std::string& text) {
+  PyErr_SetString(PyExc_ValueError, text.c_str());
+  throw nb::python_error();
+}
+
+void bind_errors(nb::module_& module) {
+  nb::dict codes;
+#define RK_FAULT(code, name, sentence) codes[#name] = code;
+#include "ringkernel/protocol/fault.def"
+#undef RK_FAULT
+#define RK_ERRC(value, name, sentence) codes[#name] = value;
+#include "ringkernel/errc.def"
+#undef RK_ERRC
+  module.attr("_codes") = codes;
+}
+
+}  // namespace ringkernel::python

@@ -1,0 +1,58 @@
+/// The library's errors as Python exceptions. Which class stands for which code is in
+/// pyringkernel/errors.py.
+///
+/// Threading: with the interpreter's lock held.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "python/nanobind.hpp"
+#include "ringkernel/result.hpp"
+
+namespace ringkernel::python {
+
+/// An exception of the class that stands for the error's code.
+[[nodiscard]] nb::object to_exception(const Error& error);
+
+/// Throws it; or what a signal handler has raised meanwhile, which is why the call has ended.
+[[noreturn]] void raise(const Error& error);
+
+/// The value; or throws.
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) raise(result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// Python's own.
+[[noreturn]] void raise_type_error(const std::string& text);
+[[noreturn]] void raise_value_error(const std::string& text);
+
+/// What `call()` gives, as a slot of a type has to return it: null with an exception set.
+template <class Call>
+PyObject* guarded(Call&& call) noexcept {
+  try {
+    return call().release().ptr();
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+/// Pickling it raises, with what to do instead.
+template <class Class>
+void refuse_pickle(Class& cls, const char* why) {
+  cls.def("__reduce__", [why](nb::handle) -> nb::object { raise_type_error(why); });
+}
+
+/// `{name: number}` of every code, for errors.py.
+void bind_errors(nb::module_& module);
+
+}  // namespace ringkernel::python

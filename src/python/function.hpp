@@ -1,0 +1,50 @@
+/// Compiled functions in Python: `Function`, and `Traced`, which compiles for each kind of
+/// operands.
+///
+/// Threading: with the interpreter's lock held, which is given up while a call waits. Several
+/// threads may call one function: the first is served by a prepared call, the others beside it.
+#pragma once
+
+#include <optional>
+
+#include "python/operands.hpp"
+#include "ringkernel/compiled_function.hpp"
+
+namespace ringkernel::python {
+
+/// Of one call: what its keywords say.
+struct CallWords {
+  nb::handle out = nb::handle(Py_None);
+  nb::handle timeout = nb::handle(Py_None);
+  bool check_nan = false;
+  int priority = 0;
+};
+
+class FunctionObject {
+ public:
+  explicit FunctionObject(CompiledFunction function);
+
+  [[nodiscard]] const CompiledFunction& function() const noexcept { return function_; }
+  /// An array, or a tuple of several; what `out` is, with the elements in it.
+  nb::object call(std::span<const TensorView> inputs, const CallWords& words);
+  /// The same for an event loop: the result if it can be had at once, else a `Pending`.
+  nb::object start(std::span<const TensorView> inputs, const CallWords& words);
+  [[nodiscard]] nb::object outputs_of(const FunctionResult& result, nb::handle out) const;
+
+ private:
+  /// By the prepared call, if it fits and nobody else has it. Null: it was not made, perhaps
+  /// because it would have had to wait, which it was not to.
+  nb::object call_prepared(std::span<const TensorView> inputs, const CallWords& words,
+                           bool may_wait);
+  [[nodiscard]] bool fits(std::span<const TensorView> inputs) const;
+
+  const CompiledFunction function_;
+  std::vector<nb::object> output_shapes_;
+  std::optional<PreparedCall> prepared_;
+  bool is_called_ = false;  // guarded by the interpreter's lock, or mutex_ where it has none
+  nb::ft_mutex mutex_;
+};
+
+void bind_function(nb::module_& module);
+
+}  // namespace ringkernel::python

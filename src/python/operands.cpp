@@ -1,0 +1,246 @@
+#include "python/operands.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "python/errors.hpp"
+#include "python/tensor.hpp"
+
+namespace ringkernel::python {
+namespace {
+
+[[noreturn]] void refuse(Errc code, const char* what, std::size_t number, const std::string& why) {
+  raise(Error(code, std::string(what) + " " + std::to_string(number) + " " + why));
+}
+
+/// none: no element type of ours.
+DType dtype_of_format(const char* format, Py_ssize_t item_bytes) noexcept {
+  if (format == nullptr) return DType::none;  // bytes
+  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  if (format[0] == '\0' || format[1] != '\0') return DType::none;
+  switch (*format) {
+    case 'f': return DType::f32;
+    case 'i':
+    case 'l':
+    case 'q': return item_bytes == 8 ? DType::i64 : DType::i32;
+    default: return DType::none;
+  }
+}
+
+std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
+
+/// What to write instead.
+std::string cure_of(const char* format) {
+  const char kind = format == nullptr || *format == '\0' ? 'B' : format[std::strlen(format) - 1];
+  if (std::strchr("bBhHiIlLqQ?", kind) != nullptr) return "x.astype(numpy.int32) or numpy.int64";
+  return "x.astype(numpy.float32)";
+}
+
+}  // namespace
+
+// --- buffers ----------------------------------------------------------------------------------
+
+void Buffer::open(nb::handle object, bool writable, const char* what, std::size_t number) {
+  close();
+  nb::handle source = object;
+  if (PyObject_CheckBuffer(object.ptr()) == 0) {
+    if (!nb::hasattr(object, "__dlpack__"))
+      refuse(Errc::invalid_dtype, what, number,
+             "is a " + type_of(object) +
+                 ", which is no array. Write numpy.asarray(x, dtype=numpy.float32)");
+    exporter_ = nb::module_::import_("numpy").attr("from_dlpack")(object);
+    source = exporter_;
+  }
+  const int flags = PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+  bool is_contiguous = true;
+  if (PyObject_GetBuffer(source.ptr(), &buffer_, flags | PyBUF_C_CONTIGUOUS) != 0) {
+    PyErr_Clear();
+    is_contiguous = false;
+    if (PyObject_GetBuffer(source.ptr(), &buffer_, flags | PyBUF_STRIDES) != 0)
+      throw nb::python_error();
+  }
+  open_ = true;
+  const DType dtype = dtype_of_format(buffer_.format, buffer_.itemsize);
+  if (dtype == DType::none)
+    refuse(Errc::invalid_dtype, what, number,
+           "has elements of the format '" +
+               std::string(buffer_.format == nullptr ? "B" : buffer_.format) +
+               "'. Expected: float32, int32 or int64. Write " + cure_of(buffer_.format));
+  if (!is_contiguous)
+    refuse(Errc::invalid_argument, what, number,
+           writable ? "is not C-contiguous, so that no result can be put into it"
+                    : "is not C-contiguous. Write numpy.ascontiguousarray(x)");
+  std::array<std::int64_t, rank_max + 1> extents;
+  const auto rank = std::min<std::size_t>(static_cast<std::size_t>(buffer_.ndim), rank_max + 1);
+  for (std::size_t dim = 0; dim < rank; ++dim) extents[dim] = buffer_.shape[dim];
+  Result<Shape> shape = Shape::make(std::span(extents).first(rank));
+  if (!shape) raise(shape.error());
+  desc_ = {dtype, *shape};
+}
+
+void Buffer::close() noexcept {
+  if (open_) PyBuffer_Release(&buffer_);
+  open_ = false;
+}
+
+void open_out(Buffer& buffer, nb::handle out, std::size_t number, const TensorDesc& expected) {
+  buffer.open(out, true, "out", number);
+  const TensorDesc& got = buffer.desc();
+  if (got == expected) return;
+  raise(Error(
+      got.dtype != expected.dtype ? Errc::dtype_mismatch : Errc::dimension_mismatch,
+      "out " + std::to_string(number) + ": Expected: " + expected.text() + ". Got: " + got.text()));
+}
+
+// --- operands ---------------------------------------------------------------------------------
+
+template <std::size_t capacity>
+bool Operands<capacity>::add_number(nb::handle object) {
+  PyObject* const python = object.ptr();
+  if (!PyFloat_CheckExact(python) && !PyLong_Check(python)) return false;
+  numbers_ |= 1u << count_;
+  number_objects_[count_] = object;
+  return true;
+}
+
+template <std::size_t capacity>
+void Operands<capacity>::add_tensor(nb::handle object) {
+  if (const Tensor* const tensor = tensor_in(object)) {
+    views_[count_] = *tensor;
+    return;
+  }
+  Buffer& buffer = buffers_[count_];
+  buffer.open(object, false, "operand", count_);
+  views_[count_] = TensorView(buffer.desc(), buffer.data());
+}
+
+template <std::size_t capacity>
+void Operands<capacity>::resolve_numbers() {
+  if (numbers_ == 0) return;
+  DType dtype = DType::f32;
+  for (std::size_t i = count_; i-- != 0;)
+    if ((numbers_ >> i & 1u) == 0) dtype = views_[i].desc.dtype;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if ((numbers_ >> i & 1u) == 0) continue;
+    PyObject* const number = number_objects_[i].ptr();
+    if (dtype == DType::f32) {
+      const double value = PyFloat_AsDouble(number);
+      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      values_[i].f32 = static_cast<float>(value);
+    } else {
+      if (PyFloat_Check(number))
+        refuse(Errc::dtype_mismatch, "operand", i,
+               "is a float beside integers. Write int(x), or the others as numpy.float32");
+      const long long value = PyLong_AsLongLong(number);
+      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      if (dtype == DType::i64)
+        values_[i].i64 = value;
+      else if (value == static_cast<std::int32_t>(value))
+        values_[i].i32 = static_cast<std::int32_t>(value);
+      else
+        refuse(Errc::dtype_mismatch, "operand", i, "is too large for int32");
+    }
+    views_[i] = TensorView(TensorDesc{dtype, {}}, &values_[i]);
+  }
+}
+
+template class Operands<few_operands>;
+template class Operands<graph_inputs_max>;
+
+// --- arrays -----------------------------------------------------------------------------------
+
+const char* numpy_name(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::f32: return "float32";
+    case DType::i32: return "int32";
+    case DType::i64: return "int64";
+    case DType::none: break;
+  }
+  return "none";
+}
+
+nb::object new_array(const TensorDesc& desc) { return new_array(desc.dtype, shape_to(desc.shape)); }
+
+nb::object new_array(DType element_type, nb::handle shape) {
+  // Kept for ever: they outlive the interpreter, as the module does.
+  struct Numpy {
+    nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
+    nb::handle f32 = dtype("float32");
+    nb::handle i32 = dtype("int32");
+    nb::handle i64 = dtype("int64");
+
+    static nb::handle dtype(const char* name) {
+      return nb::module_::import_("numpy").attr("dtype")(name).release();
+    }
+  };
+  static const Numpy& numpy = *new Numpy();
+  const nb::handle dtype = element_type == DType::f32   ? numpy.f32
+                           : element_type == DType::i32 ? numpy.i32
+                                                        : numpy.i64;
+  return numpy.empty(shape, dtype);
+}
+
+nb::object array_of(const TensorView& view) {
+  nb::object array = new_array(view.desc);
+  Buffer buffer;
+  buffer.open(array, true, "result", 0);
+  std::memcpy(buffer.data(), view.data, view.desc.bytes());
+  return array;
+}
+
+DType dtype_from(nb::handle object) {
+  if (object.is_none()) return DType::f32;
+  const auto name =
+      nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(object).attr("name"));
+  for (const DType dtype : {DType::f32, DType::i32, DType::i64})
+    if (name == numpy_name(dtype)) return dtype;
+  raise(Error(Errc::invalid_dtype, "Expected: float32, int32 or int64. Got: " + name));
+}
+
+// --- small values -----------------------------------------------------------------------------
+
+IntList ints_from(nb::handle object) {
+  if (PyIndex_Check(object.ptr()) != 0) return {nb::cast<std::int64_t>(nb::int_(object))};
+  IntList list;
+  for (const nb::handle item : object) list.push_back(nb::cast<std::int64_t>(nb::int_(item)));
+  return list;
+}
+
+Shape shape_from(nb::handle object) {
+  const IntList extents = ints_from(object);
+  if (!extents.fits())
+    raise(Error(Errc::rank_mismatch, "at most 8 dims. Got: " + std::to_string(extents.count())));
+  return value_of(Shape::make(extents.values()));
+}
+
+nb::tuple shape_to(const Shape& shape) {
+  PyObject* const tuple = PyTuple_New(static_cast<Py_ssize_t>(shape.rank()));
+  if (tuple == nullptr) throw nb::python_error();
+  for (std::size_t dim = 0; dim < shape.rank(); ++dim)
+    PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(dim), PyLong_FromUnsignedLong(shape[dim]));
+  return nb::steal<nb::tuple>(tuple);
+}
+
+std::chrono::nanoseconds timeout_from(nb::handle seconds) {
+  if (seconds.is_none()) return {};
+  const double value = PyFloat_AsDouble(seconds.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (!(value > 0)) raise_value_error("a timeout is a number of seconds above zero, or None");
+  constexpr double longest = 1e9;  // seconds; 31 years
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(value, longest) * 1e9) + 1);
+}
+
+std::vector<std::byte> bytes_from(nb::handle object) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  const auto* const data = static_cast<const std::byte*>(buffer.buf);
+  std::vector<std::byte> bytes(data, data + buffer.len);
+  PyBuffer_Release(&buffer);
+  return bytes;
+}
+
+nb::bytes bytes_to(std::span<const std::byte> bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+}  // namespace ringkernel::python

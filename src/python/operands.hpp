@@ -1,0 +1,117 @@
+/// Python objects as operands, and new arrays for results.
+///
+/// An operand is a buffer (numpy arrays and scalars, array.array, memoryview, bytes with a format),
+/// what has `__dlpack__` and lies in the host's memory, a resident tensor, or a number. Buffers are
+/// read where they are: C-contiguous float32, int32 or int64, nothing else, and nothing is
+/// converted without being asked.
+///
+/// Threading: with the interpreter's lock held; views are readable without it.
+/// Ownership: `Operands` keeps the buffers until it goes.
+/// Errors: thrown as Python exceptions, with the conversion to write.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "python/errors.hpp"
+#include "ringkernel/compiled_function.hpp"
+#include "ringkernel/op.hpp"
+#include "ringkernel/prepared_call.hpp"
+#include "ringkernel/tensor.hpp"
+
+namespace ringkernel::python {
+
+/// What a Python buffer holds. `writable`: it must take elements.
+class Buffer {
+ public:
+  Buffer() noexcept = default;
+  /// Only of one that is not open.
+  Buffer(Buffer&&) noexcept {}
+  Buffer& operator=(Buffer&&) = delete;
+  ~Buffer() { close(); }
+
+  /// `what` names it in errors: "operand 0".
+  void open(nb::handle object, bool writable, const char* what, std::size_t number);
+  void close() noexcept;
+  [[nodiscard]] const TensorDesc& desc() const noexcept { return desc_; }
+  [[nodiscard]] void* data() const noexcept { return buffer_.buf; }
+
+ private:
+  Py_buffer buffer_;  // set while open_
+  bool open_ = false;
+  TensorDesc desc_;
+  nb::object exporter_;  // an array over foreign memory; else null
+};
+
+/// Opens `out`, which takes a result like `expected`.
+void open_out(Buffer& buffer, nb::handle out, std::size_t number, const TensorDesc& expected);
+
+/// The operands of one call. At most `capacity`.
+template <std::size_t capacity>
+class Operands {
+ public:
+  /// Null, or too many: TypeError.
+  void add(nb::handle object) {
+    if (count_ == capacity) raise_type_error("too many operands");
+    if (!add_number(object)) add_tensor(object);
+    ++count_;
+  }
+  /// What is a view already.
+  void add(const TensorView& view) {
+    if (count_ == capacity) raise_type_error("too many operands");
+    views_[count_++] = view;
+  }
+  /// A number takes the element type of the first operand that is none; float32 if there is none.
+  [[nodiscard]] std::span<const TensorView> views() {
+    resolve_numbers();
+    return std::span(views_).first(count_);
+  }
+
+ private:
+  bool add_number(nb::handle object);
+  void add_tensor(nb::handle object);
+  void resolve_numbers();
+
+  std::size_t count_ = 0;
+  std::uint32_t numbers_ = 0;  // bit i: operand i is one
+  std::array<TensorView, capacity> views_;
+  std::array<Buffer, capacity> buffers_;
+  std::array<nb::handle, capacity> number_objects_;
+  union Number {
+    float f32;
+    std::int32_t i32;
+    std::int64_t i64;
+  };
+  std::array<Number, capacity> values_;
+};
+
+/// Of a usual call.
+inline constexpr std::size_t few_operands = 4;
+static_assert(few_operands >= inputs_max);
+
+extern template class Operands<few_operands>;
+extern template class Operands<graph_inputs_max>;
+
+/// An uninitialised numpy array.
+[[nodiscard]] nb::object new_array(const TensorDesc& desc);
+/// The same where `shape` is at hand, as `shape_to` makes it.
+[[nodiscard]] nb::object new_array(DType dtype, nb::handle shape);
+/// With the elements of a view.
+[[nodiscard]] nb::object array_of(const TensorView& view);
+/// float32, int32 or int64, as numpy's, its name, or None (float32).
+[[nodiscard]] DType dtype_from(nb::handle object);
+[[nodiscard]] const char* numpy_name(DType dtype) noexcept;
+/// An integer or a sequence of them.
+[[nodiscard]] IntList ints_from(nb::handle object);
+[[nodiscard]] Shape shape_from(nb::handle object);
+[[nodiscard]] nb::tuple shape_to(const Shape& shape);
+/// Seconds; None: zero, which is the library's default. ValueError where it is not above zero.
+[[nodiscard]] std::chrono::nanoseconds timeout_from(nb::handle seconds);
+/// Bytes of any buffer, copied.
+[[nodiscard]] std::vector<std::byte> bytes_from(nb::handle object);
+[[nodiscard]] nb::bytes bytes_to(std::span<const std::byte> bytes);
+
+}  // namespace ringkernel::python

@@ -1,0 +1,84 @@
+#include "python/ops.hpp"
+
+#include "python/errors.hpp"
+
+namespace ringkernel::python {
+namespace {
+
+/// The value of the row with this word.
+template <class Value>
+struct Word {
+  std::string_view word;
+  Value value;
+};
+template <class Value, std::size_t count>
+Value look_up(const Word<Value> (&rows)[count], nb::handle object, const char* what) {
+  const auto given = nb::cast<std::string>(object);
+  std::string known;
+  for (const Word<Value>& row : rows) {
+    if (row.word == given) return row.value;
+    known += (known.empty() ? "'" : ", '") + std::string(row.word) + "'";
+  }
+  raise(
+      Error(Errc::invalid_argument, std::string(what) + " '" + given + "' is not one of " + known));
+}
+
+}  // namespace
+
+Padding padding_from(nb::handle object) {
+  static constexpr Word<Padding> rows[] = {
+      {"valid", Padding::valid}, {"same", Padding::same}, {"custom", Padding::custom}};
+  return look_up(rows, object, "padding");
+}
+
+Comparison comparison_from(nb::handle object) {
+  static constexpr Word<Comparison> rows[] = {{"==", Comparison::equal},
+                                              {"!=", Comparison::not_equal},
+                                              {"<", Comparison::less},
+                                              {"<=", Comparison::less_equal}};
+  return look_up(rows, object, "comparison");
+}
+
+Op op_from(std::string_view name) {
+  if (const OpInfo* const info = find_op(name)) return info->op;
+  std::string known;
+  for (const OpInfo& info : op_table()) known += " " + std::string(info.name);
+  raise(
+      Error(Errc::unsupported_operation, "no op '" + std::string(name) + "'. There are:" + known));
+}
+
+OpAttributes attributes_from(const nb::dict& words) {
+  OpAttributes attributes;
+  const Word<IntList*> lists[] = {{"axes", &attributes.axes},
+                                  {"shape", &attributes.shape},
+                                  {"permutation", &attributes.permutation},
+                                  {"indices", &attributes.indices},
+                                  {"starts", &attributes.slice.starts},
+                                  {"ends", &attributes.slice.ends},
+                                  {"steps", &attributes.slice.steps},
+                                  {"window", &attributes.window},
+                                  {"strides", &attributes.strides},
+                                  {"pads", &attributes.pads}};
+  for (const auto [key, value] : words) {
+    const auto word = nb::cast<std::string>(key);
+    const auto* const list = std::find_if(std::begin(lists), std::end(lists),
+                                          [&](const auto& row) { return row.word == word; });
+    if (list != std::end(lists))
+      *list->value = ints_from(value);
+    else if (word == "keepdims")
+      attributes.keepdims = nb::cast<bool>(value);
+    else if (word == "padding")
+      attributes.padding = padding_from(value);
+    else if (word == "groups")
+      attributes.groups = nb::cast<std::int64_t>(value);
+    else if (word == "comparison")
+      attributes.comparison = comparison_from(value);
+    else if (word == "dtype")
+      attributes.dtype = dtype_from(value);
+    else
+      raise_type_error("no op has an attribute '" + word + "'");
+  }
+  return attributes;
+}
+
+}  // namespace ringkernel::python

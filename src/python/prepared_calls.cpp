@@ -1,0 +1,62 @@
+#include "python/prepared_calls.hpp"
+
+#include "python/operands.hpp"
+
+#include <algorithm>
+
+namespace ringkernel::python {
+namespace {
+
+bool is_alike(const Request& a, const Request& b) noexcept {
+  if (a.op != b.op || a.input_count != b.input_count || a.output != b.output) return false;
+  for (std::size_t i = 0; i < a.input_count; ++i)
+    if (a.inputs[i].tensor != b.inputs[i].tensor || !(a.inputs[i].desc == b.inputs[i].desc))
+      return false;
+  const OpInfo* const info = find_op(static_cast<std::uint16_t>(a.op));
+  return info != nullptr && (!info->reads_attributes || a.attributes == b.attributes);
+}
+
+}  // namespace
+
+PreparedCalls::Entry* PreparedCalls::take(Kernel& kernel, const Request& request) {
+  const nb::ft_lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < count_; ++i) {
+    Entry& entry = entries_[i];
+    if (!is_alike(entry.request, request)) continue;
+    if (entry.is_taken) return nullptr;
+    if (!entry.call) {
+      std::array<TensorDesc, inputs_max> inputs;
+      for (std::size_t k = 0; k < request.input_count; ++k) inputs[k] = request.inputs[k].desc;
+      Result<Inference> inferred =
+          infer(request.op, std::span(inputs).first(request.input_count), request.attributes);
+      if (!inferred) return nullptr;  // the plain call says what is wrong
+      Result<PreparedCall> prepared = kernel.prepare(request);
+      if (!prepared) return nullptr;
+      entry.result = inferred->output;
+      entry.shape = shape_to(entry.result.shape);
+      entry.call.emplace(std::move(*prepared));
+    }
+    entry.is_taken = true;
+    return &entry;
+  }
+  if (count_ < entries_.size()) {
+    entries_[count_++].request = request;
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    Entry& entry = entries_[next_];
+    next_ = (next_ + 1) % count_;
+    if (entry.is_taken) continue;
+    entry.call.reset();
+    entry.request = request;
+    break;
+  }
+  return nullptr;
+}
+
+void PreparedCalls::give_back(Entry& entry) noexcept {
+  const nb::ft_lock_guard lock(mutex_);
+  entry.is_taken = false;
+}
+
+}  // namespace ringkernel::python

@@ -1,0 +1,141 @@
+"""Exceptions: one class for each cause, which is also the builtin exception that fits.
+
+Each has its number and name in `code` and `name`; `str()` says what exactly was wrong.
+"""
+
+from ._core import _codes
+
+
+class Error(Exception):
+    """What the library answers. Caught as `Error`, it is any of them."""
+
+    #: The error's number.
+    code: int = 0
+    #: Its name, `broadcast_failure`.
+    name: str = ""
+    #: "E3001" for the codes of the MIND specification, else None.
+    number: "str | None" = None
+    #: Id of the message that ended with it; 0: none did.
+    message: int = 0
+    #: What the handler of a program of your own said (`HandlerFault`).
+    fault_code: int = 0
+    fault_detail: int = 0
+
+
+class ShapeError(Error, ValueError):
+    """Shapes, axes or extents that do not fit."""
+
+
+class DTypeError(Error, TypeError):
+    """An element type that the operation does not take."""
+
+
+class GraphError(Error, ValueError):
+    """A graph, or its text, that means nothing."""
+
+
+class MessageError(Error, ValueError):
+    """A message or an argument that is not acceptable."""
+
+
+class TooLargeError(Error, ValueError):
+    """A message or a result that is larger than the room for it."""
+
+
+class IndexOutOfBounds(Error, IndexError):
+    """An index that was found to be out of bounds where the op ran."""
+
+
+class NotFound(Error, LookupError):
+    """No ring kernel, program, tensor or method has this name."""
+
+
+class StateError(Error, RuntimeError):
+    """What was asked for cannot be done in this state."""
+
+
+class Exists(StateError):
+    """The name is in use."""
+
+
+class Backpressure(Error, RuntimeError):
+    """There is no room at the moment: try again later, or with fewer at once."""
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """The timeout was over first."""
+
+
+class Closed(Error, ConnectionError):
+    """The ring kernel or the runtime has ended."""
+
+
+class Unsupported(Error, NotImplementedError):
+    """This backend, or this version, cannot do that."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """The host's memory or the runtime's arena is used up."""
+
+
+class BackendUnavailable(Error, OSError):
+    """No device, driver or compiler of that kind; `str()` says what to install."""
+
+
+class DeviceError(Error, RuntimeError):
+    """The device, its driver or its program failed."""
+
+
+class HandlerFault(Error, RuntimeError):
+    """The handler of a program of your own answered with a fault, see `fault_code`."""
+
+
+class NotANumber(Error, ArithmeticError):
+    """An element is NaN, and the call was made with `check_nan`."""
+
+
+#: Which codes each class stands for. What is in none is a `DeviceError`.
+CODES: "dict[type[Error], str]" = {
+    ShapeError: (
+        "broadcast_failure rank_mismatch dimension_mismatch invalid_axis duplicate_axis "
+        "invalid_dimension element_count_mismatch invalid_permutation not_squeezable "
+        "ragged_literal index_count_mismatch slice_count_mismatch invalid_slice_step "
+        "channel_mismatch invalid_stride arity_mismatch"
+    ),
+    DTypeError: "dtype_mismatch invalid_dtype invalid_index_dtype",
+    GraphError: "undefined_value redefined_value undefined_output constant_mismatch",
+    MessageError: (
+        "malformed_message truncated_message unknown_field invalid_argument malformed_request"
+    ),
+    TooLargeError: "message_too_large",
+    IndexOutOfBounds: "out_of_bounds index_out_of_bounds",
+    NotFound: "kernel_not_found tensor_not_found program_not_found unknown_method",
+    Exists: "kernel_exists",
+    StateError: "invalid_state incompatible_program state_mismatch",
+    Backpressure: "queue_full message_dropped limit_exceeded busy",
+    DeadlineExceeded: "deadline_exceeded deadline_passed",
+    Closed: "kernel_terminated runtime_closed",
+    Unsupported: "unsupported unsupported_operation",
+    OutOfMemory: "allocation_failure",
+    BackendUnavailable: "backend_unavailable library_not_found symbol_not_found",
+    HandlerFault: "handler_fault",
+    NotANumber: "not_a_number",
+}
+
+_NAMES = {number: name for name, number in _codes.items()}
+_CLASSES = {_codes[name]: cls for cls, names in CODES.items() for name in names.split()}
+
+
+def make(
+    code: int, text: str, message: int = 0, fault_code: int = 0, fault_detail: int = 0
+) -> Error:
+    """The exception for an error of the library; not for users."""
+    error = _CLASSES.get(code, DeviceError)(text)
+    error.code = code
+    error.name = _NAMES.get(code, "")
+    error.number = f"E{code}" if code >= 2000 else None
+    error.message, error.fault_code, error.fault_detail = message, fault_code, fault_detail
+    return error
+
+
+__all__ = [cls.__name__ for cls in (Error, *CODES, DeviceError)]

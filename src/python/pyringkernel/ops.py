@@ -1,0 +1,208 @@
+"""The ops as functions of a graph's values, for functions that `Runtime.function` traces.
+
+An operand is a value of the graph, a number, or an array, which becomes a constant on the device.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._core import Graph, Value
+
+Operand = Any
+Ints = Any  # an int or several
+
+
+def _graph_of(*operands: Operand) -> Graph:
+    for operand in operands:
+        if isinstance(operand, Value):
+            return operand.graph
+    raise TypeError(
+        "no operand is a value of a graph. These functions belong into a function that "
+        "Runtime.function traces; a kernel has methods of the same names for arrays"
+    )
+
+
+def add(a: Operand, b: Operand) -> Value:
+    """a + b, with broadcasting; integers wrap."""
+    return _graph_of(a, b).add(a, b)
+
+
+def sub(a: Operand, b: Operand) -> Value:
+    """a - b, with broadcasting; integers wrap."""
+    return _graph_of(a, b).sub(a, b)
+
+
+def mul(a: Operand, b: Operand) -> Value:
+    """a * b, with broadcasting; integers wrap."""
+    return _graph_of(a, b).mul(a, b)
+
+
+def div(a: Operand, b: Operand) -> Value:
+    """a / b of float32, with broadcasting."""
+    return _graph_of(a, b).div(a, b)
+
+
+def maximum(a: Operand, b: Operand) -> Value:
+    """The larger of both; NaN if one is."""
+    return _graph_of(a, b).max(a, b)
+
+
+def minimum(a: Operand, b: Operand) -> Value:
+    """The smaller of both; NaN if one is."""
+    return _graph_of(a, b).min(a, b)
+
+
+def compare(a: Operand, b: Operand, comparison: str) -> Value:
+    """1 where it holds, else 0, as int32. `comparison`: '==', '!=', '<' or '<='."""
+    return _graph_of(a, b).compare(a, b, comparison)
+
+
+def select(condition: Operand, a: Operand, b: Operand) -> Value:
+    """a where the int32 `condition` is not 0, and b elsewhere."""
+    return _graph_of(condition, a, b).select(condition, a, b)
+
+
+def relu(x: Value) -> Value:
+    """x where it is above 0, else 0, for NaN too."""
+    return _graph_of(x).relu(x)
+
+
+def neg(x: Value) -> Value:
+    """-x"""
+    return _graph_of(x).neg(x)
+
+
+def exp(x: Value) -> Value:
+    """e to the power of x."""
+    return _graph_of(x).exp(x)
+
+
+def log(x: Value) -> Value:
+    """The natural logarithm; NaN below 0."""
+    return _graph_of(x).log(x)
+
+
+def sqrt(x: Value) -> Value:
+    """The square root, rounded correctly."""
+    return _graph_of(x).sqrt(x)
+
+
+def tanh(x: Value) -> Value:
+    """The hyperbolic tangent."""
+    return _graph_of(x).tanh(x)
+
+
+def erf(x: Value) -> Value:
+    """The error function."""
+    return _graph_of(x).erf(x)
+
+
+def sigmoid(x: Value) -> Value:
+    """1 / (1 + exp(-x)), of ops."""
+    return div(1.0, add(1.0, exp(neg(x))))
+
+
+def matmul(a: Operand, b: Operand) -> Value:
+    """[..., M, K] x [..., K, N] -> [..., M, N]; also `a @ b`."""
+    return _graph_of(a, b).matmul(a, b)
+
+
+def dot(a: Operand, b: Operand) -> Value:
+    """Products of vectors and matrices."""
+    return _graph_of(a, b).dot(a, b)
+
+
+def conv2d(
+    images: Operand,
+    filter: Operand,
+    strides: Sequence[int] = (1, 1),
+    padding: str = "valid",
+    pads: Sequence[int] = (),
+    groups: int = 1,
+) -> Value:
+    """Images [N, H, W, C] x filter [rows, columns, C / groups, outputs].
+
+    padding: 'valid', 'same', or 'custom' with `pads` (top, bottom, left, right).
+    """
+    return _graph_of(images, filter).conv2d(images, filter, strides, padding, pads, groups)
+
+
+def max_pool(
+    images: Operand,
+    window: Sequence[int],
+    strides: Sequence[int] = (1, 1),
+    padding: str = "valid",
+    pads: Sequence[int] = (),
+) -> Value:
+    """The largest of each window of images [N, H, W, C]; padding as of `conv2d`."""
+    return _graph_of(images).max_pool(images, window, strides, padding, pads)
+
+
+def sum(x: Value, axes: Ints = (), keepdims: bool = False) -> Value:
+    """The sum over `axes`; none: over all."""
+    return _graph_of(x).sum(x, axes, keepdims)
+
+
+def mean(x: Value, axes: Ints = (), keepdims: bool = False) -> Value:
+    """The mean over `axes`; none: over all."""
+    return _graph_of(x).mean(x, axes, keepdims)
+
+
+def reduce_max(x: Value, axes: Ints = (), keepdims: bool = False) -> Value:
+    """The largest over `axes`; none: over all. NaN if one is."""
+    return _graph_of(x).reduce_max(x, axes, keepdims)
+
+
+def softmax(x: Value, axes: Ints = -1) -> Value:
+    """exp(x), divided by its sum along `axes`."""
+    return _graph_of(x).softmax(x, axes)
+
+
+def reshape(x: Value, shape: Ints) -> Value:
+    """The same elements; one extent may be -1."""
+    return _graph_of(x).reshape(x, shape)
+
+
+def expand_dims(x: Value, axes: Ints) -> Value:
+    """Inserts dims of extent 1: dims of the result."""
+    return _graph_of(x).expand_dims(x, axes)
+
+
+def squeeze(x: Value, axes: Ints = ()) -> Value:
+    """Removes dims of extent 1; none named: all of them."""
+    return _graph_of(x).squeeze(x, axes)
+
+
+def transpose(x: Value, permutation: Sequence[int]) -> Value:
+    """Dim d of the result is dim permutation[d] of x."""
+    return _graph_of(x).transpose(x, permutation)
+
+
+def index(x: Value, indices: Ints) -> Value:
+    """One element."""
+    return _graph_of(x).index(x, indices)
+
+
+def slice(x: Value, starts: Ints, ends: Ints, steps: Ints) -> Value:
+    """In each dim the elements from its start on, step by step, below its end."""
+    return _graph_of(x).slice(x, starts, ends, steps)
+
+
+def gather(x: Operand, indices: Operand) -> Value:
+    """Rows of x, by indices of int32 or int64."""
+    return _graph_of(x, indices).gather(x, indices)
+
+
+def concat(a: Operand, b: Operand, axis: int = 0) -> Value:
+    """b behind a, along one axis."""
+    return _graph_of(a, b).concat(a, b, axis)
+
+
+def cast(x: Value, dtype: Any) -> Value:
+    """The same numbers as `dtype`; float32 to integers: towards 0, within their range."""
+    return _graph_of(x).cast(x, dtype)
+
+
+def fill(value: Value, shape: Ints) -> Value:
+    """`shape` elements, all the first one of `value`."""
+    return _graph_of(value).fill(value, shape)

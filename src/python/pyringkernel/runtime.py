@@ -1,0 +1,131 @@
+"""`Runtime`."""
+
+import atexit
+import functools
+import logging
+import os
+import weakref
+from typing import Any, Callable
+
+from . import _core
+from .errors import Error
+
+_logger = logging.getLogger("pyringkernel")
+_LEVELS = (logging.INFO, logging.WARNING, logging.ERROR)
+
+
+def _log(level: int, text: str) -> None:
+    _logger.log(_LEVELS[level], text)
+
+
+class Runtime(_core._Runtime):
+    """One device, its memory, and the ring kernels on it.
+
+    target        "automatic": a GPU that passes its self-test, else this processor; "cpu"; "gpu".
+    backend       "native", "opencl" or a plugin; empty: by target.
+    device        index of the device among those that fit.
+    name          what rkstat, metrics and the log call it.
+    arena_bytes   memory for rings, tensors and functions.
+    transfer      "automatic", "zero_copy", "dma" or "sliced".
+    call_timeout  seconds that a call waits that says nothing else; None: 30.
+    http_address  where metrics and a live page are shown: "9464"; empty: nowhere.
+    telemetry     whether rkstat can see it.
+    log           whether it tells `logging` what happens, as the logger "pyringkernel".
+
+    The end of a `with` block closes it, as the end of the process does.
+    """
+
+    def __init__(self, *, log: bool = False, **options: Any) -> None:
+        super().__init__(log=_log if log else None, **options)
+        _open_runtimes.add(self)
+
+    def __enter__(self) -> "Runtime":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def function(self, trace: "Callable[..., Any] | None" = None, *, name: str = "") -> Any:
+        """Makes a Python function of graph values one that runs on the device by one message.
+
+        It is called once for each kind of operands (element types and shapes), with values of a
+        graph; what it returns, one value or several, is what a call gives. Arrays that it uses
+        become constants on the device. Also a decorator: `@runtime.function`.
+        """
+        if trace is None:
+            return functools.partial(self.function, name=name)
+        called = name or getattr(trace, "__name__", "function").strip("<>")
+
+        def compile(kinds: Any) -> _core.Function:
+            graph = _core.Graph(called)
+            values = trace(*(graph.input(shape, dtype) for dtype, shape in kinds))
+            for value in values if isinstance(values, (tuple, list)) else (values,):
+                if not isinstance(value, _core.Value):
+                    raise TypeError(
+                        f"{called} returned {type(value).__name__}, not a value of the graph"
+                    )
+                graph.output(value)
+            return self.compile(graph)
+
+        return _core.Traced(compile)
+
+    def add_program(
+        self,
+        name: str,
+        source: str = "",
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        schema: "bytes | str | os.PathLike[str] | None" = None,
+        state_bytes: int = 0,
+        reply_bytes: int = 0,
+        guard: "bool | None" = None,
+    ) -> None:
+        """A program of your own, for `launch(id, name)`: handlers in OpenCL C or C.
+
+        source, path  the text, or the file that has it.
+        schema        a binary FlatBuffers schema (`flatc -b --schema`): its bytes, or its path.
+        state_bytes, reply_bytes  of a program without a schema.
+        guard         whether a handler that writes beyond its reply or state is found.
+        """
+        self._add_program(
+            name, source, _path(path), _schema(schema), state_bytes, reply_bytes, guard
+        )
+
+    def swap_program(
+        self,
+        name: str,
+        source: str = "",
+        *,
+        path: "str | os.PathLike[str] | None" = None,
+        schema: "bytes | str | os.PathLike[str] | None" = None,
+        state_bytes: int = 0,
+        reply_bytes: int = 0,
+        guard: "bool | None" = None,
+    ) -> _core.SwapInfo:
+        """Another build takes the place of a program while its kernels go on; as `add_program`."""
+        return self._swap_program(
+            name, source, _path(path), _schema(schema), state_bytes, reply_bytes, guard
+        )
+
+
+_open_runtimes: "weakref.WeakSet[Runtime]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for runtime in list(_open_runtimes):
+        try:
+            runtime.close()
+        except Error:  # the process ends anyway
+            pass
+
+
+def _path(path: "str | os.PathLike[str] | None") -> "str | None":
+    return None if path is None else os.fspath(path)
+
+
+def _schema(schema: "bytes | str | os.PathLike[str] | None") -> "bytes | None":
+    if schema is None or isinstance(schema, bytes):
+        return schema
+    with open(schema, "rb") as file:
+        return file.read()
