@@ -43,6 +43,8 @@ struct FunctionSignature {
   std::string name;
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
+  std::vector<std::string> input_names;       ///< as many as inputs; empty: it has no name
+  std::vector<std::string> output_names;      ///< likewise
   std::vector<std::uint64_t> output_offsets;  ///< bytes from the beginning of the reply's data
   std::size_t commands = 0;                   ///< that one execution runs
   std::uint64_t arena_bytes = 0;              ///< commands and constants, and states and workspace

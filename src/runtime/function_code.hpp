@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ringkernel/compiled_function.hpp"
@@ -55,8 +56,12 @@ class FunctionCode {
   const Result<void> constants_;
 };
 
-/// not_a_number with the place of the first one: `what` and the number of the view.
+/// "input 0", and "input 0 ('image')" where it has a name.
+[[nodiscard]] std::string place_text(const char* what, std::size_t number, const std::string& name);
+
+/// not_a_number with the place of the first one: `what`, the number of the view, its name.
 [[nodiscard]] Result<void> check_numbers(const std::string& function, const char* what,
-                                         std::size_t number, const TensorView& view);
+                                         std::size_t number, const std::string& name,
+                                         const TensorView& view);
 
 }  // namespace ringkernel::detail

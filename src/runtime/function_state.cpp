@@ -46,7 +46,8 @@ std::string kernel_id(const std::string& name) {
 
 Result<void> check_outputs(const FunctionResult& result, const FunctionSignature& signature) {
   for (std::size_t i = 0; i < result.size(); ++i)
-    RK_TRY_VOID(check_numbers(signature.name, "output", i, result.output(i)));
+    RK_TRY_VOID(
+        check_numbers(signature.name, "output", i, signature.output_names[i], result.output(i)));
   return {};
 }
 
@@ -144,17 +145,15 @@ Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
                     std::to_string(inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorView& input = inputs[i];
-    const std::string what = "input ";
+    const auto what = [&] { return place_text("input", i, signature_->input_names[i]); };
     if (input.desc.dtype != expected[i].dtype)
-      return mismatch(Errc::dtype_mismatch, what + std::to_string(i), expected[i].text(),
-                      input.desc.text());
+      return mismatch(Errc::dtype_mismatch, what(), expected[i].text(), input.desc.text());
     if (input.desc.shape != expected[i].shape && !is_row_of(input.desc.shape, expected[i].shape))
-      return mismatch(Errc::dimension_mismatch, what + std::to_string(i), expected[i].text(),
-                      input.desc.text());
+      return mismatch(Errc::dimension_mismatch, what(), expected[i].text(), input.desc.text());
     if (input.tensor != 0)
-      return mismatch(Errc::unsupported, what + std::to_string(i), "elements", "a resident tensor");
+      return mismatch(Errc::unsupported, what(), "elements", "a resident tensor");
     if (input.data == nullptr || input.element_count != input.desc.element_count())
-      return mismatch(Errc::element_count_mismatch, what + std::to_string(i),
+      return mismatch(Errc::element_count_mismatch, what(),
                       std::to_string(input.desc.element_count()) + " elements",
                       std::to_string(input.data == nullptr ? 0 : input.element_count));
   }
@@ -168,7 +167,8 @@ Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
   if (options.check_nan) {
     RK_TRY_VOID(code_->constants());
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      RK_TRY_VOID(check_numbers(signature_->name, "input", i, inputs[i]));
+      RK_TRY_VOID(
+          check_numbers(signature_->name, "input", i, signature_->input_names[i], inputs[i]));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i)
     pieces[i] = {input_offsets_[i], inputs[i].data, inputs[i].desc.bytes()};
