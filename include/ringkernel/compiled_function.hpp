@@ -21,8 +21,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@
 #include "ringkernel/options.hpp"
 #include "ringkernel/prepared_call.hpp"
 #include "ringkernel/result.hpp"
+#include "ringkernel/tensor_handle.hpp"
 
 namespace ringkernel {
 
@@ -43,8 +46,10 @@ struct FunctionSignature {
   std::string name;
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
+  std::vector<TensorDesc> states;             ///< what each instance keeps, in the graph's order
   std::vector<std::string> input_names;       ///< as many as inputs; empty: it has no name
   std::vector<std::string> output_names;      ///< likewise
+  std::vector<std::string> state_names;       ///< likewise
   std::vector<std::uint64_t> output_offsets;  ///< bytes from the beginning of the reply's data
   std::size_t commands = 0;                   ///< that one execution runs
   std::uint64_t arena_bytes = 0;              ///< commands and constants, and states and workspace
@@ -151,11 +156,51 @@ class CompiledFunction {
   /// RingKernelRuntime::launch and activate; E6004.
   [[nodiscard]] Result<CompiledFunction> instance(const FunctionOptions& options = {}) const;
 
+  /// Copies all elements of a state of this instance out, or in, by its number in the signature or
+  /// by its name. It is done behind the executions that were accepted before, and between two
+  /// others: an execution sees the state before or behind it, never a part. One that has timed out
+  /// or was cancelled may still come later. Waits at most for `timeout`; zero: the runtime's
+  /// `call_timeout`. Errors: invalid_argument (no such state), E2004 (other elements), E3007 (other
+  /// count), deadline_exceeded (nothing was copied), kernel_not_found (an empty handle), and those
+  /// above.
+  template <ElementOrByteRange Range>
+  Result<void> read_state(std::size_t state, Range&& elements,
+                          std::chrono::nanoseconds timeout = {}) const {
+    return copy_out(state, dtype_of<std::ranges::range_value_t<Range>>,
+                    std::as_writable_bytes(std::span(elements)), timeout);
+  }
+  template <ElementOrByteRange Range>
+  Result<void> read_state(std::string_view state, Range&& elements,
+                          std::chrono::nanoseconds timeout = {}) const {
+    const Result<std::size_t> number = find_state(state);
+    return number ? read_state(*number, elements, timeout) : number.error();
+  }
+  template <ElementOrByteRange Range>
+  Result<void> write_state(std::size_t state, const Range& elements,
+                           std::chrono::nanoseconds timeout = {}) const {
+    return copy_in(state, dtype_of<std::ranges::range_value_t<Range>>,
+                   std::as_bytes(std::span(elements)), timeout);
+  }
+  template <ElementOrByteRange Range>
+  Result<void> write_state(std::string_view state, const Range& elements,
+                           std::chrono::nanoseconds timeout = {}) const {
+    const Result<std::size_t> number = find_state(state);
+    return number ? write_state(*number, elements, timeout) : number.error();
+  }
+  /// Makes zeros of all states of this instance, at once, as they were at first. Likewise.
+  Result<void> reset_states(std::chrono::nanoseconds timeout = {}) const;
+
   /// For executions again and again, with the outputs in place; holds the function. It looks for no
   /// NaN. Errors: kernel_not_found (an empty handle), invalid_state (made before a fork).
   [[nodiscard]] Result<PreparedCall> prepare() const;
 
  private:
+  [[nodiscard]] Result<std::size_t> find_state(std::string_view name) const;
+  Result<void> copy_out(std::size_t state, DType dtype, std::span<std::byte> elements,
+                        std::chrono::nanoseconds timeout) const;
+  Result<void> copy_in(std::size_t state, DType dtype, std::span<const std::byte> elements,
+                       std::chrono::nanoseconds timeout) const;
+
   std::shared_ptr<detail::FunctionState> state_;
 };
 

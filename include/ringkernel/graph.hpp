@@ -88,6 +88,8 @@ class Graph {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// What an execution has to bring.
   [[nodiscard]] std::vector<TensorDesc> inputs() const;
+  /// What it keeps, in the order of the calls of `state`.
+  [[nodiscard]] std::vector<TensorDesc> states() const;
   /// One for each input, state and output, in their order; empty: it has none.
   [[nodiscard]] std::vector<std::string> input_names() const;
   [[nodiscard]] std::vector<std::string> state_names() const;

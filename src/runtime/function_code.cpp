@@ -18,6 +18,8 @@ FunctionSignature sign(const Graph& graph, const GraphPlan& plan) {
     signature.outputs.push_back(graph.nodes()[output].desc);
   signature.input_names = graph.input_names();
   signature.output_names = graph.output_names();
+  signature.states = graph.states();
+  signature.state_names = graph.state_names();
   signature.output_offsets = plan.output_offsets;
   signature.commands = plan.commands.size();
   signature.arena_bytes = plan.shared_bytes + plan.state_bytes + plan.workspace_bytes;
@@ -81,6 +83,7 @@ FunctionCode::FunctionCode(std::shared_ptr<RuntimeState> runtime, const Graph& g
     : runtime_(std::move(runtime)),
       signature_(std::make_shared<const FunctionSignature>(sign(graph, plan))),
       input_offsets_(plan.input_offsets),
+      state_offsets_(plan.state_offsets),
       input_bytes_(plan.input_bytes),
       output_bytes_(plan.output_bytes),
       own_bytes_(plan.state_bytes + plan.workspace_bytes),

@@ -34,6 +34,10 @@ class FunctionCode {
   [[nodiscard]] const std::vector<std::uint64_t>& input_offsets() const noexcept {
     return input_offsets_;
   }
+  /// Within the own region of each instance.
+  [[nodiscard]] const std::vector<std::uint64_t>& state_offsets() const noexcept {
+    return state_offsets_;
+  }
   [[nodiscard]] std::uint64_t input_bytes() const noexcept { return input_bytes_; }
   [[nodiscard]] std::uint64_t output_bytes() const noexcept { return output_bytes_; }
   /// Of each instance: states and workspace.
@@ -50,6 +54,7 @@ class FunctionCode {
   std::weak_ptr<const Arena::Region> region_;
   const std::shared_ptr<const FunctionSignature> signature_;
   const std::vector<std::uint64_t> input_offsets_;
+  const std::vector<std::uint64_t> state_offsets_;
   const std::uint64_t input_bytes_;
   const std::uint64_t output_bytes_;
   const std::uint64_t own_bytes_;

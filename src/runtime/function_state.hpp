@@ -42,6 +42,15 @@ class FunctionState {
   void start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
                      Handler<FunctionResult> handler) const;
 
+  /// The number of the state of that name; invalid_argument with the names there are.
+  [[nodiscard]] Result<std::size_t> find_state(std::string_view name) const;
+  /// All elements of a state, out or in. `dtype` none: bytes. instance_states.cpp
+  Result<void> read_state(std::size_t state, DType dtype, std::span<std::byte> elements,
+                          std::chrono::nanoseconds timeout) const;
+  Result<void> write_state(std::size_t state, DType dtype, std::span<const std::byte> elements,
+                           std::chrono::nanoseconds timeout) const;
+  Result<void> reset_states(std::chrono::nanoseconds timeout) const;
+
  private:
   using Pieces = std::array<codec::Piece, graph_inputs_max>;
 
@@ -54,6 +63,9 @@ class FunctionState {
   /// Checks the inputs and lays out their message, which borrows `pieces`.
   Result<void> prepare(std::span<const TensorView> inputs, const ExecuteOptions& options,
                        Pieces& pieces, KernelState::Prepared& prepared) const;
+  [[nodiscard]] Result<void> check_state(std::size_t state, DType dtype, std::size_t bytes) const;
+  /// Of states; notes its error. Zero: the runtime's `call_timeout`.
+  Result<void> copy(const KernelState::RegionCopy& copy, std::chrono::nanoseconds timeout) const;
   [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
                                const std::string& got) const;
 

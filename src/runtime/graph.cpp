@@ -137,6 +137,13 @@ std::vector<TensorDesc> Graph::inputs() const {
   return descs;
 }
 
+std::vector<TensorDesc> Graph::states() const {
+  std::vector<TensorDesc> descs;
+  for (const Node& node : nodes_)
+    if (std::holds_alternative<State>(node.what)) descs.push_back(node.desc);
+  return descs;
+}
+
 std::vector<std::string> Graph::input_names() const {
   std::vector<std::string> names;
   for (const Node& node : nodes_)

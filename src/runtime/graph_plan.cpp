@@ -179,6 +179,7 @@ class Planner {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       if (!std::holds_alternative<Graph::State>(nodes_[node].what)) continue;
       places_[node] = {RK_PLACE_OWN, plan_.state_bytes};
+      plan_.state_offsets.push_back(plan_.state_bytes);
       plan_.state_bytes += padded(nodes_[node].desc.bytes());
     }
   }

@@ -26,6 +26,7 @@ struct GraphPlan {
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::vector<std::uint64_t> constant_offsets;  ///< by node; 0: is none
   std::uint64_t shared_bytes = 0;               ///< commands and constants
+  std::vector<std::uint64_t> state_offsets;     ///< of the states, in the instance's own region
   std::uint64_t state_bytes = 0;                ///< of each instance; zeros at first
   std::uint64_t workspace_bytes = 0;            ///< likewise, behind them
 };
