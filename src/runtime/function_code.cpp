@@ -82,8 +82,9 @@ FunctionCode::FunctionCode(std::shared_ptr<RuntimeState> runtime, const Graph& g
                            const GraphPlan& plan)
     : runtime_(std::move(runtime)),
       signature_(std::make_shared<const FunctionSignature>(sign(graph, plan))),
-      input_offsets_(plan.input_offsets),
       state_offsets_(plan.state_offsets),
+      overwrites_(plan.overwrites),
+      index_inputs_(plan.index_inputs),
       input_bytes_(plan.input_bytes),
       output_bytes_(plan.output_bytes),
       own_bytes_(plan.state_bytes + plan.workspace_bytes),

@@ -30,14 +30,16 @@ class FunctionCode {
   [[nodiscard]] const std::shared_ptr<const FunctionSignature>& signature() const noexcept {
     return signature_;
   }
-  /// Within the packed inputs.
-  [[nodiscard]] const std::vector<std::uint64_t>& input_offsets() const noexcept {
-    return input_offsets_;
-  }
   /// Within the own region of each instance.
   [[nodiscard]] const std::vector<std::uint64_t>& state_offsets() const noexcept {
     return state_offsets_;
   }
+  /// For each output, the inputs in whose tensors it may lie; and the inputs that are indices of
+  /// gather and nothing else. As in GraphPlan.
+  [[nodiscard]] const std::vector<std::uint32_t>& overwrites() const noexcept {
+    return overwrites_;
+  }
+  [[nodiscard]] std::uint32_t index_inputs() const noexcept { return index_inputs_; }
   [[nodiscard]] std::uint64_t input_bytes() const noexcept { return input_bytes_; }
   [[nodiscard]] std::uint64_t output_bytes() const noexcept { return output_bytes_; }
   /// Of each instance: states and workspace.
@@ -53,8 +55,9 @@ class FunctionCode {
   const std::shared_ptr<RuntimeState> runtime_;
   std::weak_ptr<const Arena::Region> region_;
   const std::shared_ptr<const FunctionSignature> signature_;
-  const std::vector<std::uint64_t> input_offsets_;
   const std::vector<std::uint64_t> state_offsets_;
+  const std::vector<std::uint32_t> overwrites_;
+  const std::uint32_t index_inputs_;
   const std::uint64_t input_bytes_;
   const std::uint64_t output_bytes_;
   const std::uint64_t own_bytes_;
