@@ -64,6 +64,7 @@ RK_INLINE rk_u32 rk_slice_migrate(RK_LOCAL const rk_slice* slice, rk_u32 kernel)
   message.arena = slice->arena;
   message.arena_bytes = slice->arena_bytes;
   message.own = 0;
+  message.bindings = 0;
   message.workspace = slice->workspace;
   message.state = slice->arena + host->state_offset;
   message.state_bytes = host->state_bytes;
@@ -139,6 +140,7 @@ RK_INLINE rk_u32 rk_answer(RK_LOCAL rk_slice* slice, rk_u32 kernel, rk_output* o
   message.behaviour = host->behaviour;
 #endif
   message.own = 0;
+  message.bindings = 0;
   message.malformed = 0;
   message.fault_detail = 0;
   if (fault == RK_FAULT_NONE) {

@@ -74,8 +74,7 @@ RK_INLINE rk_u32 rk_operand_is_sound(RK_GLOBAL const rk_operand* operand) {
     padding |= dim < rank ? 0u : operand->dims[dim] ^ 1u;
   return operand->dtype >= RK_DTYPE_F32 && operand->dtype <= RK_DTYPE_I64 &&
          operand->rank == rank && padding == 0 && excess == 0 && count != 0 &&
-         count == operand->element_count && operand->offset % RK_OPERAND_ALIGN == 0 &&
-         operand->reserved == 0;
+         count == operand->element_count && operand->offset % RK_OPERAND_ALIGN == 0;
 }
 
 RK_INLINE rk_u64 rk_operand_bytes(RK_GLOBAL const rk_operand* operand) {
@@ -96,8 +95,64 @@ RK_INLINE rk_u32 rk_find_in_arena(const rk_message* message, rk_u32 place, rk_by
   return 1;
 }
 
+/// Where an input or output of a graph lies: an offset, which is a multiple of RK_OPERAND_ALIGN,
+/// and the place. As its command says, or as the table of the message says; RK_PLACE_NONE: nowhere.
+RK_INLINE rk_u64 rk_look_up(const rk_message* message, RK_GLOBAL const rk_operand* operand) {
+  const rk_u32 entry = operand->binding;
+  if (operand->place != RK_PLACE_MESSAGE || operand->offset % RK_OPERAND_ALIGN != 0)
+    return RK_PLACE_NONE;
+  if (message->bindings == 1) return operand->offset | RK_PLACE_MESSAGE; /* there is no table */
+  if (entry >= message->bindings) return RK_PLACE_NONE; /* nor a graph, if it is 0 */
+  const rk_u64 bound = ((RK_GLOBAL const rk_u64*)message->payload)[entry - 1u];
+  const rk_u32 place = (rk_u32)(bound % RK_OPERAND_ALIGN);
+  return place == RK_PLACE_MESSAGE || place == RK_PLACE_ARENA ? bound : RK_PLACE_NONE;
+}
+
+/// Binds such an input, or the output. By itself, so that the others cost what they would without
+/// it.
+RK_NOINLINE rk_u32 rk_bind_bound(rk_message* message, rk_op_args* args, rk_u32 which,
+                                 rk_u32 types) {
+  const rk_u32 is_output = which == RK_OPERAND_OUTPUT;
+  RK_GLOBAL const rk_operand* operand =
+      is_output ? &args->command->output : &args->command->inputs[which];
+  const rk_u64 bound = rk_look_up(message, operand);
+  const rk_u32 place = (rk_u32)(bound % RK_OPERAND_ALIGN);
+  const rk_u64 offset = bound - place;
+  rk_u64 bytes = rk_operand_bytes(operand);
+  message->fault_detail = which;
+  if (place == RK_PLACE_NONE || !rk_operand_is_sound(operand) ||
+      !rk_dtype_fits(types, args->command, which))
+    return RK_FAULT_bad_operand;
+  if (place == RK_PLACE_ARENA) {
+    if (is_output && operand->rank == 0) bytes *= RK_SCALAR_ELEMENTS;
+    if (!rk_region_holds(message->arena_bytes, offset, bytes)) return RK_FAULT_bad_operand;
+  } else if (!is_output) {
+    if (!rk_region_holds(message->payload_bytes, offset, bytes)) return RK_FAULT_bad_operand;
+  } else if (!rk_region_holds(message->reply_bytes, offset, bytes)) {
+    message->fault_detail = offset + bytes;
+    return RK_FAULT_reply_too_small;
+  }
+  const rk_bytes arena = message->arena + offset;
+  if (is_output)
+    args->output = (RK_GLOBAL rk_f32*)(place == RK_PLACE_ARENA ? arena : message->reply + offset);
+  else
+    args->inputs[which] =
+        (RK_GLOBAL const rk_f32*)(place == RK_PLACE_ARENA ? (rk_const_bytes)arena
+                                                          : message->payload + offset);
+  return RK_FAULT_NONE;
+}
+
+/// Of a bound output: whether it lies in the reply, which is no place where an operand of this
+/// message may lie.
+RK_INLINE rk_u32 rk_output_is_in_reply(const rk_message* message,
+                                       RK_GLOBAL const rk_operand* output) {
+  if (output->place != RK_PLACE_MESSAGE) return 0;
+  return output->binding == 0 || rk_look_up(message, output) % RK_OPERAND_ALIGN == RK_PLACE_MESSAGE;
+}
+
 RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 input, rk_u32 types) {
   RK_GLOBAL const rk_operand* operand = &args->command->inputs[input];
+  if (operand->binding != 0) return rk_bind_bound(message, args, input, types);
   const rk_u64 bytes = rk_operand_bytes(operand);
   rk_bytes resident = 0;
   rk_u64 region_bytes = message->payload_bytes;
@@ -116,6 +171,7 @@ RK_INLINE rk_u32 rk_bind_input(rk_message* message, rk_op_args* args, rk_u32 inp
 
 RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args, rk_u32 types) {
   RK_GLOBAL const rk_operand* operand = &args->command->output;
+  if (operand->binding != 0) return rk_bind_bound(message, args, RK_OPERAND_OUTPUT, types);
   const rk_u64 bytes = rk_operand_bytes(operand);
   message->fault_detail = RK_OPERAND_OUTPUT;
   if (!rk_operand_is_sound(operand) || !rk_dtype_fits(types, args->command, RK_OPERAND_OUTPUT))
@@ -214,8 +270,7 @@ RK_INLINE rk_u32 rk_bind(rk_message* message, rk_op_args* args) {
   if (args->command->output_count == 0) return RK_FAULT_NONE;
   const rk_u32 fault = rk_bind_output(message, args, types);
   if (fault != RK_FAULT_NONE) return fault;
-  // The reply is no place where an operand of this message may lie.
-  if (args->command->output.place == RK_PLACE_MESSAGE) return RK_FAULT_NONE;
+  if (rk_output_is_in_reply(message, &args->command->output)) return RK_FAULT_NONE;
   return rk_output_is_separate(args, input_count) ? RK_FAULT_NONE : RK_FAULT_bad_operand;
 }
 

@@ -151,7 +151,7 @@ RK_INLINE rk_u32 rk_chain_bind(rk_message* message, rk_op_args* args, rk_chain* 
     chain->elements = result->element_count;
     if (chain->row == 0) chain->row = chain->elements;
     chain->output = args->output;
-    if (result->place != RK_PLACE_MESSAGE && !rk_chain_is_separate(chain))
+    if (!rk_output_is_in_reply(message, result) && !rk_chain_is_separate(chain))
       return RK_FAULT_bad_operand;
     return RK_FAULT_NONE;
   }

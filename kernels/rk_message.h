@@ -47,6 +47,7 @@ typedef struct rk_message {
   rk_bytes arena;     /* 64-byte aligned */
   rk_u64 arena_bytes;
   rk_u64 own;         /* where RK_PLACE_OWN begins in the arena */
+  rk_u32 bindings;    /* 0: no graph; else 1 more than its table has entries (rk_attrs_graph) */
   rk_bytes workspace; /* RK_WORKSPACE_BYTES for each lane, 64-byte aligned */
 #if !defined(RK_STATELESS)
   rk_bytes state;     /* of the ring kernel, 64-byte aligned */

@@ -21,8 +21,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@
 #include "ringkernel/options.hpp"
 #include "ringkernel/prepared_call.hpp"
 #include "ringkernel/result.hpp"
+#include "ringkernel/tensor_handle.hpp"
 
 namespace ringkernel {
 
@@ -43,6 +46,10 @@ struct FunctionSignature {
   std::string name;
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
+  std::vector<TensorDesc> states;             ///< what each instance keeps, in the graph's order
+  std::vector<std::string> input_names;       ///< as many as inputs; empty: it has no name
+  std::vector<std::string> output_names;      ///< likewise
+  std::vector<std::string> state_names;       ///< likewise
   std::vector<std::uint64_t> output_offsets;  ///< bytes from the beginning of the reply's data
   std::size_t commands = 0;                   ///< that one execution runs
   std::uint64_t arena_bytes = 0;              ///< commands and constants, and states and workspace
@@ -53,6 +60,9 @@ struct FunctionSignature {
 /// The outputs of one execution. Views are valid while the object lives.
 class FunctionResult {
  public:
+  /// In the signature that it is made of: the output is not in the reply.
+  static constexpr std::uint64_t no_offset = ~std::uint64_t{0};
+
   FunctionResult() noexcept = default;
   FunctionResult(Reply reply, std::shared_ptr<const FunctionSignature> signature) noexcept
       : reply_(std::move(reply)), signature_(std::move(signature)) {}
@@ -60,10 +70,14 @@ class FunctionResult {
   [[nodiscard]] std::size_t size() const noexcept {
     return signature_ ? signature_->outputs.size() : 0;
   }
-  /// Precondition: `output < size()`.
+  /// Element type none if it went into a resident tensor. Precondition: `output < size()`.
   [[nodiscard]] TensorView output(std::size_t output) const noexcept {
+    const std::uint64_t offset = signature_->output_offsets[output];
+    TensorView view;
+    view.desc = {DType::none, {}};
+    if (offset == no_offset) return view;
     const auto* const data = static_cast<const std::byte*>(reply_.tensor().data);
-    return {signature_->outputs[output], data + signature_->output_offsets[output]};
+    return {signature_->outputs[output], data + offset};
   }
   /// Empty if T is not the output's element type.
   template <Element T>
@@ -81,15 +95,30 @@ struct FunctionOptions {
   std::uint32_t in_flight_max = 1024;  ///< as KernelOptions::in_flight_max
   std::uint32_t queue_max = 256;       ///< as KernelOptions::queue_max
   Backpressure backpressure = Backpressure::block;
+  /// Most bytes of inputs, and of outputs, that one message carries: the rings are made for them.
+  /// An execution with more is message_too_large: its other inputs and outputs have to be resident
+  /// tensors. Zero: all that there are.
+  std::uint64_t message_bytes_max = 0;
+};
+
+/// Output number `output` of the signature goes into a resident tensor.
+struct Into {
+  std::size_t output = 0;
+  TensorView tensor;
 };
 
 struct ExecuteOptions {
   std::chrono::nanoseconds timeout{};  ///< zero: the runtime's `call_timeout`
   /// Looks at every f32 element of the inputs and of the outputs, and of the constants once: a relu
   /// makes 0 of a NaN. One that an op in between makes of numbers is seen if it gets through.
+  /// Resident tensors are not looked at.
   bool check_nan = false;
   /// Higher goes first among the executions still queued on the host.
   std::int32_t priority = 0;
+  /// `{.into = {{0, tensor}}}`: these outputs stay on the device; the result has no elements for
+  /// them. Each tensor has the output's element type and shape; on a gpu any f32 tensor takes a
+  /// scalar, in element 0. docs/GRAPHS.md, "Resident tensors"
+  std::vector<Into> into{};
 };
 
 namespace detail {
@@ -109,10 +138,14 @@ class CompiledFunction {
   /// Precondition: the handle is not empty.
   [[nodiscard]] const FunctionSignature& signature() const noexcept;
 
-  /// Runs the graph on these inputs, in the graph's order. An input of a shape like [1, N] takes N
-  /// elements in a row as well: a vector is one. Errors: E2007, E2004, E3003 with
-  /// "Expected" and "Got", E3007 (elements), unsupported (a resident tensor), E6001 (gather),
-  /// not_a_number (the first one's place and index), and those of Kernel::call.
+  /// Runs the graph on these inputs, in the graph's order, each with elements or a resident tensor.
+  /// An input of a shape like [1, N] takes N elements in a row as well: a vector is one. Tensors
+  /// are held until the device is done with them, whatever the outcome here; after an error, those
+  /// in `into` have unspecified elements. Errors: E2007, E2004, E3003 with "Expected" and "Got",
+  /// E3007 (elements), tensor_not_found, invalid_argument (no such output, one twice, a tensor in
+  /// two of them; one that is still read when it would be written), E2005 (an integer tensor on a
+  /// gpu), E6001 (gather), not_a_number (the first one's place and index), message_too_large, and
+  /// those of Kernel::call.
   [[nodiscard]] Result<FunctionResult> execute(std::span<const TensorView> inputs,
                                                const ExecuteOptions& options = {}) const;
   [[nodiscard]] Result<FunctionResult> execute(const TensorView& input,
@@ -121,8 +154,9 @@ class CompiledFunction {
   }
 
   /// The same with a token. Signature: void(error_code, FunctionResult). The elements of the inputs
-  /// are borrowed until initiated. Handlers and cancellation as those of Kernel::async_call; the
-  /// function lives until the handler has been called.
+  /// are borrowed until initiated, where it waits for host copies of its tensors. Handlers and
+  /// cancellation as those of Kernel::async_call; the function lives until the handler has been
+  /// called.
   template <class Token>
   auto async_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
                      Token&& token) const {
@@ -149,11 +183,52 @@ class CompiledFunction {
   /// RingKernelRuntime::launch and activate; E6004.
   [[nodiscard]] Result<CompiledFunction> instance(const FunctionOptions& options = {}) const;
 
+  /// Copies all elements of a state of this instance out, or in, by its number in the signature or
+  /// by its name. It is done behind the executions that were accepted before, and between two
+  /// others: an execution sees the state before or behind it, never a part. One that has timed out
+  /// or was cancelled may still come later. Waits at most for `timeout`; zero: the runtime's
+  /// `call_timeout`. Errors: invalid_argument (no such state), E2004 (other elements), E3007 (other
+  /// count), deadline_exceeded (nothing was copied), kernel_not_found (an empty handle), and those
+  /// above.
+  template <ElementOrByteRange Range>
+  Result<void> read_state(std::size_t state, Range&& elements,
+                          std::chrono::nanoseconds timeout = {}) const {
+    return copy_out(state, dtype_of<std::ranges::range_value_t<Range>>,
+                    std::as_writable_bytes(std::span(elements)), timeout);
+  }
+  template <ElementOrByteRange Range>
+  Result<void> read_state(std::string_view state, Range&& elements,
+                          std::chrono::nanoseconds timeout = {}) const {
+    const Result<std::size_t> number = find_state(state);
+    return number ? read_state(*number, elements, timeout) : number.error();
+  }
+  template <ElementOrByteRange Range>
+  Result<void> write_state(std::size_t state, const Range& elements,
+                           std::chrono::nanoseconds timeout = {}) const {
+    return copy_in(state, dtype_of<std::ranges::range_value_t<Range>>,
+                   std::as_bytes(std::span(elements)), timeout);
+  }
+  template <ElementOrByteRange Range>
+  Result<void> write_state(std::string_view state, const Range& elements,
+                           std::chrono::nanoseconds timeout = {}) const {
+    const Result<std::size_t> number = find_state(state);
+    return number ? write_state(*number, elements, timeout) : number.error();
+  }
+  /// Makes zeros of all states of this instance, at once, as they were at first. Likewise.
+  Result<void> reset_states(std::chrono::nanoseconds timeout = {}) const;
+
   /// For executions again and again, with the outputs in place; holds the function. It looks for no
-  /// NaN. Errors: kernel_not_found (an empty handle), invalid_state (made before a fork).
+  /// NaN, and takes no resident tensors. Errors: kernel_not_found (an empty handle), invalid_state
+  /// (made before a fork), message_too_large.
   [[nodiscard]] Result<PreparedCall> prepare() const;
 
  private:
+  [[nodiscard]] Result<std::size_t> find_state(std::string_view name) const;
+  Result<void> copy_out(std::size_t state, DType dtype, std::span<std::byte> elements,
+                        std::chrono::nanoseconds timeout) const;
+  Result<void> copy_in(std::size_t state, DType dtype, std::span<const std::byte> elements,
+                       std::chrono::nanoseconds timeout) const;
+
   std::shared_ptr<detail::FunctionState> state_;
 };
 

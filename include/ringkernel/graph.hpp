@@ -19,9 +19,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -61,11 +63,14 @@ class Graph {
   /// have), E2005 (f64), E6003 (opcode), and those of the functions below.
   [[nodiscard]] static Result<Graph> parse(std::string name, std::string_view text);
 
-  /// What each execution brings, in the order of these calls. E2005, E3002, E3006, E6004.
-  Value input(const TensorDesc& desc);
+  /// What each execution brings, in the order of these calls. `name`, if there is one, stands in
+  /// the function's signature and in errors. E2005, E3002, E3006, E6004; invalid_argument (another
+  /// input has that name).
+  Value input(const TensorDesc& desc, std::string_view name = {});
   /// What the function keeps from one execution to the next, each instance its own: zeros at first,
-  /// then what `update` says. No input, and no output. Errors as of `input`.
-  Value state(const TensorDesc& desc);
+  /// then what `update` says. No input, and no output. Errors as of `input`; names of states are
+  /// apart from those of inputs and outputs.
+  Value state(const TensorDesc& desc, std::string_view name = {});
   /// The state's elements for the next execution. They change at the very end: an execution that
   /// fails changes none, but where its deadline comes between those last copies, or where
   /// `check_nan` finds a NaN in an output. invalid_argument: no state, one that has its update
@@ -76,12 +81,21 @@ class Graph {
   /// What the op gives. Errors: as for a call of this request; invalid_argument for a value of
   /// another graph, unsupported for a resident tensor.
   Value add(const Request& request);
-  /// What each execution answers, in the order of these calls.
-  void output(const Value& value);
+  /// What each execution answers, in the order of these calls. invalid_argument: a value of another
+  /// graph; another output has that name.
+  void output(const Value& value, std::string_view name = {});
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// What an execution has to bring.
   [[nodiscard]] std::vector<TensorDesc> inputs() const;
+  /// What it keeps, in the order of the calls of `state`.
+  [[nodiscard]] std::vector<TensorDesc> states() const;
+  /// One for each input, state and output, in their order; empty: it has none.
+  [[nodiscard]] std::vector<std::string> input_names() const;
+  [[nodiscard]] std::vector<std::string> state_names() const;
+  [[nodiscard]] const std::vector<std::string>& output_names() const noexcept {
+    return output_names_;
+  }
   /// Ops added so far.
   [[nodiscard]] std::size_t op_count() const noexcept { return op_count_; }
   /// The first error, or success.
@@ -89,9 +103,12 @@ class Graph {
 
   // --- for the compiler -----------------------------------------------------------------------
 
-  struct Input {};
+  struct Input {
+    std::string name;
+  };
   struct State {
-    std::optional<std::uint32_t> next;  // the node whose elements it gets
+    std::string name;
+    std::optional<std::uint32_t> next{};  // the node whose elements it gets
   };
   struct Constant {
     std::vector<std::byte> bytes;
@@ -113,6 +130,8 @@ class Graph {
   Value push(Node node);
   /// Keeps the error, and gives a value that stands for nothing.
   Value fail(Error error);
+  /// Whether nothing else of that kind has the name; notes the error if so.
+  bool take_name(const char* kind, std::string_view name);
   /// The node that an operand names; inline elements become a constant.
   Result<std::uint32_t> operand(const TensorView& view);
 
@@ -120,6 +139,8 @@ class Graph {
   TensorId tag_;  // of the values: marks them, and tells graphs apart
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> outputs_;
+  std::vector<std::string> output_names_;
+  std::set<std::pair<std::string_view, std::string>> names_;  // of each kind, those taken
   std::size_t op_count_ = 0;
   Result<void> status_;
 };

@@ -27,7 +27,7 @@ Result<TensorDesc> read_desc(const rk_operand& operand, const std::string& name)
   if (operand.place > RK_PLACE_MESSAGE)
     return Error(Errc::unsupported, name + " has place " + std::to_string(operand.place) +
                                         ", only operands in the message are accepted");
-  RK_TRY_VOID(check_zero(operand.reserved, "the reserved byte of " + name));
+  RK_TRY_VOID(check_zero(operand.binding, "the reserved byte of " + name));
   if (operand.dtype == RK_DTYPE_NONE || operand.dtype > RK_DTYPE_I64)
     return Error(Errc::invalid_dtype, name + " has element type " + std::to_string(operand.dtype));
   if (operand.rank > rank_max)

@@ -209,9 +209,10 @@ Result<Graph> Importer::import() {
     RK_TRY(next, result(output));
     graph_.update(*values_.find(input)->second.made, next);
   }
+  std::set<std::string_view> named;
   for (const std::string& name : outputs_) {
     RK_TRY(value, result(name));
-    graph_.output(value);
+    graph_.output(value, named.insert(name).second ? name : std::string());  // wanted twice
   }
   RK_TRY_VOID(graph_.status());
   return std::move(graph_);
@@ -345,7 +346,8 @@ Result<void> Importer::take_inputs() {
     if (dtype == DType::none)
       return Error(Errc::invalid_dtype, "input '" + info.name + "' is of " + name_of(info.type));
     const TensorDesc desc{dtype, shape};
-    const Graph::Value value = is_state ? graph_.state(desc) : graph_.input(desc);
+    const Graph::Value value =
+        is_state ? graph_.state(desc, info.name) : graph_.input(desc, info.name);
     values_[info.name] = value;
     if (!is_state && info.type == ElementType::boolean) {  // whatever is not 0 is true
       constexpr std::int32_t zero = 0;

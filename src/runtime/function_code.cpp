@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "ops/ir_text.hpp"
+
 namespace ringkernel::detail {
 namespace {
 
@@ -14,6 +16,10 @@ FunctionSignature sign(const Graph& graph, const GraphPlan& plan) {
   signature.inputs = graph.inputs();
   for (const std::uint32_t output : graph.outputs())
     signature.outputs.push_back(graph.nodes()[output].desc);
+  signature.input_names = graph.input_names();
+  signature.output_names = graph.output_names();
+  signature.states = graph.states();
+  signature.state_names = graph.state_names();
   signature.output_offsets = plan.output_offsets;
   signature.commands = plan.commands.size();
   signature.arena_bytes = plan.shared_bytes + plan.state_bytes + plan.workspace_bytes;
@@ -46,7 +52,7 @@ Result<void> check_constants(const Graph& graph, const GraphPlan& plan) {
     const auto* const constant = std::get_if<Graph::Constant>(&graph.nodes()[node].what);
     if (constant == nullptr) continue;
     if (plan.constant_offsets[node] != 0)
-      RK_TRY_VOID(check_numbers(graph.name(), "constant", number,
+      RK_TRY_VOID(check_numbers(graph.name(), "constant", number, {},
                                 TensorView(graph.nodes()[node].desc, constant->bytes.data())));
     ++number;
   }
@@ -55,23 +61,30 @@ Result<void> check_constants(const Graph& graph, const GraphPlan& plan) {
 
 }  // namespace
 
+std::string place_text(const char* what, std::size_t number, const std::string& name) {
+  return std::string(what) + " " + std::to_string(number) +
+         (name.empty() ? "" : " ('" + ops::excerpt(name) + "')");
+}
+
 Result<void> check_numbers(const std::string& function, const char* what, std::size_t number,
-                           const TensorView& view) {
+                           const std::string& name, const TensorView& view) {
   const std::span<const float> elements = view.elements<float>();
   bool found = false;  // without a way out: the loop becomes vectors
   for (const float element : elements) found |= element != element;
   if (!found) return {};
   const auto first = std::ranges::find_if(elements, [](float x) { return x != x; });
-  return Error(Errc::not_a_number, "compiled function '" + function + "': " + what + " " +
-                                       std::to_string(number) + ", " + view.desc.text() +
-                                       ", at element " + std::to_string(first - elements.begin()));
+  return Error(Errc::not_a_number,
+               "compiled function '" + function + "': " + place_text(what, number, name) + ", " +
+                   view.desc.text() + ", at element " + std::to_string(first - elements.begin()));
 }
 
 FunctionCode::FunctionCode(std::shared_ptr<RuntimeState> runtime, const Graph& graph,
                            const GraphPlan& plan)
     : runtime_(std::move(runtime)),
       signature_(std::make_shared<const FunctionSignature>(sign(graph, plan))),
-      input_offsets_(plan.input_offsets),
+      state_offsets_(plan.state_offsets),
+      overwrites_(plan.overwrites),
+      index_inputs_(plan.index_inputs),
       input_bytes_(plan.input_bytes),
       output_bytes_(plan.output_bytes),
       own_bytes_(plan.state_bytes + plan.workspace_bytes),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ringkernel/compiled_function.hpp"
@@ -29,10 +30,16 @@ class FunctionCode {
   [[nodiscard]] const std::shared_ptr<const FunctionSignature>& signature() const noexcept {
     return signature_;
   }
-  /// Within the packed inputs.
-  [[nodiscard]] const std::vector<std::uint64_t>& input_offsets() const noexcept {
-    return input_offsets_;
+  /// Within the own region of each instance.
+  [[nodiscard]] const std::vector<std::uint64_t>& state_offsets() const noexcept {
+    return state_offsets_;
   }
+  /// For each output, the inputs in whose tensors it may lie; and the inputs that are indices of
+  /// gather and nothing else. As in GraphPlan.
+  [[nodiscard]] const std::vector<std::uint32_t>& overwrites() const noexcept {
+    return overwrites_;
+  }
+  [[nodiscard]] std::uint32_t index_inputs() const noexcept { return index_inputs_; }
   [[nodiscard]] std::uint64_t input_bytes() const noexcept { return input_bytes_; }
   [[nodiscard]] std::uint64_t output_bytes() const noexcept { return output_bytes_; }
   /// Of each instance: states and workspace.
@@ -48,15 +55,21 @@ class FunctionCode {
   const std::shared_ptr<RuntimeState> runtime_;
   std::weak_ptr<const Arena::Region> region_;
   const std::shared_ptr<const FunctionSignature> signature_;
-  const std::vector<std::uint64_t> input_offsets_;
+  const std::vector<std::uint64_t> state_offsets_;
+  const std::vector<std::uint32_t> overwrites_;
+  const std::uint32_t index_inputs_;
   const std::uint64_t input_bytes_;
   const std::uint64_t output_bytes_;
   const std::uint64_t own_bytes_;
   const Result<void> constants_;
 };
 
-/// not_a_number with the place of the first one: `what` and the number of the view.
+/// "input 0", and "input 0 ('image')" where it has a name.
+[[nodiscard]] std::string place_text(const char* what, std::size_t number, const std::string& name);
+
+/// not_a_number with the place of the first one: `what`, the number of the view, its name.
 [[nodiscard]] Result<void> check_numbers(const std::string& function, const char* what,
-                                         std::size_t number, const TensorView& view);
+                                         std::size_t number, const std::string& name,
+                                         const TensorView& view);
 
 }  // namespace ringkernel::detail

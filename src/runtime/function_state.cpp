@@ -17,11 +17,6 @@ namespace ringkernel {
 namespace detail {
 namespace {
 
-/// Inputs and outputs travel as plain words.
-TensorDesc words(std::uint64_t bytes) {
-  return {DType::f32, {static_cast<std::uint32_t>(bytes / sizeof(float))}};
-}
-
 /// A ring that takes as many of these records as may be under way, two at least, and few where that
 /// is much.
 Result<std::uint32_t> ring_for(std::uint64_t payload_bytes, std::uint32_t in_flight) {
@@ -46,7 +41,8 @@ std::string kernel_id(const std::string& name) {
 
 Result<void> check_outputs(const FunctionResult& result, const FunctionSignature& signature) {
   for (std::size_t i = 0; i < result.size(); ++i)
-    RK_TRY_VOID(check_numbers(signature.name, "output", i, result.output(i)));
+    RK_TRY_VOID(
+        check_numbers(signature.name, "output", i, signature.output_names[i], result.output(i)));
   return {};
 }
 
@@ -76,23 +72,26 @@ Result<std::shared_ptr<FunctionState>> FunctionState::launch(
                         .in_flight_max = function_options.in_flight_max,
                         .queue_max = function_options.queue_max,
                         .backpressure = function_options.backpressure};
-  RK_TRY(input_bytes, ring_for(code->input_bytes(), options.in_flight_max));
-  RK_TRY(output_bytes, ring_for(code->output_bytes(), options.in_flight_max));
+  const std::uint64_t in = bytes_in_message(code->input_bytes(), function_options);
+  const std::uint64_t out = bytes_in_message(code->output_bytes(), function_options);
+  RK_TRY(input_bytes, ring_for(in, options.in_flight_max));
+  RK_TRY(output_bytes, ring_for(out, options.in_flight_max));
   options.input_bytes = input_bytes;
   options.output_bytes = output_bytes;
   RK_TRY(kernel, code->runtime()->launch(kernel_id(code->signature()->name), options));
   ScopeGuard ending([&]() noexcept { (void)kernel->terminate({}, kernel->terminated_reason()); });
-  auto function = std::make_shared<FunctionState>(kernel, std::move(code));
+  auto function = std::make_shared<FunctionState>(kernel, std::move(code), function_options);
   ending.dismiss();  // from here on the function does
   return function;
 }
 
 FunctionState::FunctionState(std::shared_ptr<KernelState> kernel,
-                             std::shared_ptr<const FunctionCode> code)
+                             std::shared_ptr<const FunctionCode> code,
+                             const FunctionOptions& options)
     : kernel_(std::move(kernel)),
       code_(std::move(code)),
       signature_(code_->signature()),
-      input_offsets_(code_->input_offsets()) {}
+      message_bytes_max_(options.message_bytes_max) {}
 
 FunctionState::~FunctionState() {
   if (!kernel_->is_foreign()) (void)kernel_->terminate({}, kernel_->terminated_reason());
@@ -102,17 +101,13 @@ Result<void> FunctionState::open() {
   const std::shared_ptr<const Arena::Region> shared = code_->region();
   if (shared == nullptr) return Error(Errc::kernel_terminated, "nobody runs the function any more");
   RK_TRY(own, kernel_->add_region(code_->own_bytes(), shared));
-  Inference run{words(code_->output_bytes()), {}};
-  run.attrs.graph.count = static_cast<rk_u32>(signature_->commands);
-  run.attrs.graph.commands = shared->offset();
-  run.attrs.graph.own = own;
-  Request kind;
-  kind.op = static_cast<Op>(RK_OP_GRAPH);
-  kind.input_count = 1;
-  kind.inputs[0] = TensorView(words(code_->input_bytes()), nullptr);
-  RK_TRY(skeleton, codec::make_skeleton(kind, run));
-  skeleton_ = std::move(skeleton);
-  for (std::uint64_t& offset : input_offsets_) offset += skeleton_->gaps[0].offset;
+  constexpr std::uint64_t any = ~std::uint64_t{0};  // what does not fit the rings has been refused
+  place_ = {shared->offset(), own, message_bytes_max_ != 0 ? message_bytes_max_ : any};
+  Result<LayoutPointer> plain = FunctionLayout::make(*code_, place_, 0);
+  if (plain)
+    plain_ = std::move(*plain);
+  else if (message_bytes_max_ == 0)
+    return plain.error();
   return kernel_->activate();
 }
 
@@ -137,72 +132,92 @@ bool is_row_of(const Shape& given, const Shape& expected) {
 
 }  // namespace
 
-Result<void> FunctionState::check(std::span<const TensorView> inputs) const {
+Result<std::uint64_t> FunctionState::check(std::span<const TensorView> inputs) const {
+  std::uint64_t residents = 0;
   const std::vector<TensorDesc>& expected = signature_->inputs;
   if (inputs.size() != expected.size())
     return mismatch(Errc::arity_mismatch, "inputs", std::to_string(expected.size()),
                     std::to_string(inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorView& input = inputs[i];
-    const std::string what = "input ";
+    const auto what = [&] { return place_text("input", i, signature_->input_names[i]); };
     if (input.desc.dtype != expected[i].dtype)
-      return mismatch(Errc::dtype_mismatch, what + std::to_string(i), expected[i].text(),
-                      input.desc.text());
+      return mismatch(Errc::dtype_mismatch, what(), expected[i].text(), input.desc.text());
     if (input.desc.shape != expected[i].shape && !is_row_of(input.desc.shape, expected[i].shape))
-      return mismatch(Errc::dimension_mismatch, what + std::to_string(i), expected[i].text(),
-                      input.desc.text());
+      return mismatch(Errc::dimension_mismatch, what(), expected[i].text(), input.desc.text());
     if (input.tensor != 0)
-      return mismatch(Errc::unsupported, what + std::to_string(i), "elements", "a resident tensor");
-    if (input.data == nullptr || input.element_count != input.desc.element_count())
-      return mismatch(Errc::element_count_mismatch, what + std::to_string(i),
+      residents |= input_bit(i);
+    else if (input.data == nullptr || input.element_count != input.desc.element_count())
+      return mismatch(Errc::element_count_mismatch, what(),
                       std::to_string(input.desc.element_count()) + " elements",
                       std::to_string(input.data == nullptr ? 0 : input.element_count));
   }
-  return {};
+  return residents;
 }
 
 Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
-                                    const ExecuteOptions& options, Pieces& pieces,
-                                    KernelState::Prepared& prepared) const {
-  RK_TRY_VOID(check(inputs));
+                                    const ExecuteOptions& options, Parts& parts) const {
+  RK_TRY(residents, check(inputs));
+  if (!options.into.empty()) [[unlikely]] {
+    RK_TRY(outputs, check_into(inputs, options.into));
+    residents |= outputs;
+  }
   if (options.check_nan) {
     RK_TRY_VOID(code_->constants());
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      RK_TRY_VOID(check_numbers(signature_->name, "input", i, inputs[i]));
+      if (inputs[i].tensor == 0)
+        RK_TRY_VOID(
+            check_numbers(signature_->name, "input", i, signature_->input_names[i], inputs[i]));
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    pieces[i] = {input_offsets_[i], inputs[i].data, inputs[i].desc.bytes()};
-  KernelState::prepare(skeleton_->plan, skeleton_->kind, std::span(pieces).first(inputs.size()),
-                       prepared);
-  prepared.envelope.priority = options.priority;
-  return {};
+  std::size_t count = 0;
+  if (residents == 0 && plain_ != nullptr) [[likely]] {
+    parts.layout = plain_.get();
+    for (; count < inputs.size(); ++count)
+      parts.pieces[count] = {plain_->input_offsets[count], inputs[count].data,
+                             inputs[count].desc.bytes()};
+  } else {
+    RK_TRY(layout, layout_of(residents));
+    parts.other = std::move(layout);
+    parts.layout = parts.other.get();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].tensor == 0)
+        parts.pieces[count++] = {parts.layout->input_offsets[i], inputs[i].data,
+                                 inputs[i].desc.bytes()};
+    const std::vector<std::uint64_t>& table = parts.layout->table;
+    parts.pieces[count++] = {parts.layout->table_offset, parts.table.data(),
+                             table.size() * sizeof(std::uint64_t)};
+  }
+  KernelState::prepare(parts.layout->skeleton->plan, parts.layout->skeleton->kind,
+                       std::span(parts.pieces).first(count), parts.prepared);
+  parts.prepared.envelope.priority = options.priority;
+  return residents == 0 ? Result<void>() : bind(inputs, options.into, parts);
 }
 
 Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs,
                                               const ExecuteOptions& options) const {
   if (!usable(kernel_)) return refusal(kernel_);
-  Pieces pieces;
-  KernelState::Prepared prepared;
-  if (Result<void> ready = prepare(inputs, options, pieces, prepared); !ready)
+  Parts parts;
+  if (Result<void> ready = prepare(inputs, options, parts); !ready)
     return kernel_->noted(std::move(ready).error());
-  Result<Reply> reply = kernel_->exchange(prepared, {.timeout = options.timeout});
+  Result<Reply> reply = kernel_->exchange(parts.prepared, {.timeout = options.timeout});
   if (!reply) {
     Error error = std::move(reply).error();
     error.detail = "compiled function '" + signature_->name + "'" +
                    (error.detail.empty() ? "" : ": " + error.detail);
     return error;
   }
-  FunctionResult result(std::move(*reply), signature_);
+  FunctionResult result(std::move(*reply), parts.layout->signature);
   if (!options.check_nan) return result;
   if (Result<void> numbers = check_outputs(result, *signature_); !numbers)
     return kernel_->noted(std::move(numbers).error());
   return result;
 }
 
-PreparedState::Layout FunctionState::layout() const {
-  PreparedState::Layout layout{signature_->name, skeleton_->plan, {}, {}};
-  for (std::size_t i = 0; i < input_offsets_.size(); ++i)
-    layout.operands.push_back({signature_->inputs[i], input_offsets_[i]});
+Result<PreparedState::Layout> FunctionState::layout() const {
+  RK_TRY(plain, layout_of(0));
+  PreparedState::Layout layout{signature_->name, plain->skeleton->plan, {}, {}};
+  for (std::size_t i = 0; i < plain->input_offsets.size(); ++i)
+    layout.operands.push_back({signature_->inputs[i], plain->input_offsets[i]});
   for (std::size_t i = 0; i < signature_->outputs.size(); ++i)
     layout.results.push_back({signature_->outputs[i], signature_->output_offsets[i]});
   return layout;
@@ -213,13 +228,12 @@ void FunctionState::start_execute(std::span<const TensorView> inputs, const Exec
                                   Handler<FunctionResult> handler) const {
   if (!usable(kernel_))
     return Finish<FunctionResult>(std::move(handler))(refusal(kernel_), FunctionResult());
-  Pieces pieces;
-  KernelState::Prepared prepared;
-  Result<void> ready = or_no_memory([&] { return prepare(inputs, options, pieces, prepared); });
+  Parts parts;
+  Result<void> ready = or_no_memory([&] { return prepare(inputs, options, parts); });
   if (!ready)
     return Finish<FunctionResult>(std::move(handler))(kernel_->noted(std::move(ready).error()),
                                                       FunctionResult());
-  const auto to_result = [kernel = kernel_, signature = signature_,
+  const auto to_result = [kernel = kernel_, signature = parts.layout->signature,
                           check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
     FunctionResult result(std::move(reply), signature);
     if (!check_nan) return result;
@@ -227,7 +241,7 @@ void FunctionState::start_execute(std::span<const TensorView> inputs, const Exec
       return kernel->noted(std::move(numbers).error());
     return result;
   };
-  start_call_operation(kernel_, prepared, {.timeout = options.timeout}, to_result,
+  start_call_operation(kernel_, parts.prepared, {.timeout = options.timeout}, to_result,
                        std::move(handler));
 }
 
@@ -259,8 +273,9 @@ Result<PreparedCall> CompiledFunction::prepare() const {
   if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
   if (!usable(state_->kernel())) return refusal(state_->kernel());
   return or_no_memory([&]() -> Result<PreparedCall> {
+    RK_TRY(layout, state_->layout());
     return PreparedCall(
-        std::make_unique<detail::PreparedState>(state_->kernel(), state_, state_->layout()));
+        std::make_unique<detail::PreparedState>(state_->kernel(), state_, std::move(layout)));
   });
 }
 

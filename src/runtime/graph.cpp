@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "message/codec.hpp"
+#include "ops/ir_text.hpp"
 #include "ops/rules.hpp"
 
 namespace ringkernel {
@@ -44,9 +45,17 @@ Graph::Value Graph::fail(Error error) {
   return {{DType::none, {}}, tag_};
 }
 
-Graph::Value Graph::input(const TensorDesc& desc) {
+bool Graph::take_name(const char* kind, std::string_view name) {
+  if (name.empty() || names_.emplace(kind, name).second) return true;
+  (void)fail(Error(Errc::invalid_argument,
+                   "two " + std::string(kind) + "s are named '" + ops::excerpt(name) + "'"));
+  return false;
+}
+
+Graph::Value Graph::input(const TensorDesc& desc, std::string_view name) {
   if (Result<void> sound = ops::check_desc(desc); !sound) return fail(sound.error());
-  return push({desc, Input{}});
+  if (!take_name("input", name)) return {{DType::none, {}}, tag_};
+  return push({desc, Input{std::string(name)}});
 }
 
 Graph::Value Graph::constant(const TensorView& elements) {
@@ -61,9 +70,10 @@ Graph::Value Graph::constant(const TensorView& elements) {
   return push({elements.desc, std::move(constant)});
 }
 
-Graph::Value Graph::state(const TensorDesc& desc) {
+Graph::Value Graph::state(const TensorDesc& desc, std::string_view name) {
   if (Result<void> sound = ops::check_desc(desc); !sound) return fail(sound.error());
-  return push({desc, State{}});
+  if (!take_name("state", name)) return {{DType::none, {}}, tag_};
+  return push({desc, State{std::string(name)}});
 }
 
 void Graph::update(const Value& state, const Value& next) {
@@ -127,12 +137,33 @@ std::vector<TensorDesc> Graph::inputs() const {
   return descs;
 }
 
-void Graph::output(const Value& value) {
+std::vector<TensorDesc> Graph::states() const {
+  std::vector<TensorDesc> descs;
+  for (const Node& node : nodes_)
+    if (std::holds_alternative<State>(node.what)) descs.push_back(node.desc);
+  return descs;
+}
+
+std::vector<std::string> Graph::input_names() const {
+  std::vector<std::string> names;
+  for (const Node& node : nodes_)
+    if (const auto* const input = std::get_if<Input>(&node.what)) names.push_back(input->name);
+  return names;
+}
+
+std::vector<std::string> Graph::state_names() const {
+  std::vector<std::string> names;
+  for (const Node& node : nodes_)
+    if (const auto* const state = std::get_if<State>(&node.what)) names.push_back(state->name);
+  return names;
+}
+
+void Graph::output(const Value& value, std::string_view name) {
   const Result<std::uint32_t> node = operand(value);
-  if (!node)
-    (void)fail(node.error());
-  else
-    outputs_.push_back(*node);
+  if (!node) return (void)fail(node.error());
+  if (!take_name("output", name)) return;
+  outputs_.push_back(*node);
+  output_names_.emplace_back(name);
 }
 
 }  // namespace ringkernel

@@ -45,6 +45,7 @@ class Workspace {
 struct Place {
   rk_u8 place = RK_PLACE_NONE;
   std::uint64_t offset = 0;
+  rk_u8 binding = 0;  // of an input or output
 };
 
 /// A state, and the value that it becomes.
@@ -66,6 +67,7 @@ class Planner {
 
   Result<GraphPlan> plan() {
     RK_TRY_VOID(check());
+    input_count_ = graph_.inputs().size();
     find_roots();
     find_uses();
     place_outputs();
@@ -85,6 +87,7 @@ class Planner {
     for (const std::size_t output : copies_) copy_out(output);
     update_states();
     plan_.workspace_bytes = workspace_.end();
+    find_overwrites();
     return std::move(plan_);
   }
 
@@ -167,7 +170,7 @@ class Planner {
       if (is_step(root) && last_use_[root] == never &&
           std::ranges::count_if(outputs, is_the_same) == 1 &&
           std::ranges::none_of(updates_, is_the_same, &Update::next))
-        places_[root] = {RK_PLACE_MESSAGE, plan_.output_bytes};
+        places_[root] = {RK_PLACE_MESSAGE, plan_.output_bytes, output_binding(i)};
       else
         copies_.push_back(i);
       plan_.output_offsets.push_back(plan_.output_bytes);
@@ -179,6 +182,7 @@ class Planner {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       if (!std::holds_alternative<Graph::State>(nodes_[node].what)) continue;
       places_[node] = {RK_PLACE_OWN, plan_.state_bytes};
+      plan_.state_offsets.push_back(plan_.state_bytes);
       plan_.state_bytes += padded(nodes_[node].desc.bytes());
     }
   }
@@ -189,8 +193,9 @@ class Planner {
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       const std::uint64_t bytes = padded(nodes_[node].desc.bytes());
       if (std::holds_alternative<Graph::Input>(nodes_[node].what)) {
-        places_[node] = {RK_PLACE_MESSAGE, plan_.input_bytes};
         plan_.input_offsets.push_back(plan_.input_bytes);
+        places_[node] = {RK_PLACE_MESSAGE, plan_.input_bytes,
+                         static_cast<rk_u8>(plan_.input_offsets.size())};
         plan_.input_bytes += bytes;
       } else if (needed_[node] && std::holds_alternative<Graph::Constant>(nodes_[node].what)) {
         places_[node] = {RK_PLACE_ARENA, plan_.shared_bytes};
@@ -298,7 +303,52 @@ class Planner {
 
   void copy_out(std::size_t output) {
     const std::uint32_t value = graph_.outputs()[output];
-    push_copy(value, places_[roots_[value]], {RK_PLACE_MESSAGE, plan_.output_offsets[output]});
+    push_copy(value, places_[roots_[value]],
+              {RK_PLACE_MESSAGE, plan_.output_offsets[output], output_binding(output)});
+  }
+
+  [[nodiscard]] rk_u8 output_binding(std::size_t output) const {
+    return static_cast<rk_u8>(input_count_ + output + 1);
+  }
+
+  /// A chain reads and writes as one command, behind which `overwrites` and `index_inputs` are what
+  /// they are as far as the commands up to it are concerned.
+  void find_overwrites() {
+    plan_.overwrites.assign(graph_.outputs().size(), ~std::uint32_t{0});
+    plan_.index_inputs = ~std::uint32_t{0};
+    std::vector<bool> written(graph_.outputs().size(), false);
+    const std::span<const rk_command> commands = plan_.commands;
+    for (std::size_t begin = 0, end = 0; begin < commands.size(); begin = end) {
+      for (end = begin; commands[end].output.place == RK_PLACE_CHAIN; ++end) continue;
+      const rk_operand& result = commands[end++].output;
+      if (result.binding != 0) written[result.binding - input_count_ - 1] = true;
+      const bool is_elementwise = std::all_of(
+          commands.begin() + static_cast<std::ptrdiff_t>(begin),
+          commands.begin() + static_cast<std::ptrdiff_t>(end),
+          [](const rk_command& command) { return ops::is_elementwise(Op{command.op}); });
+      for (const rk_command& command : commands.subspan(begin, end - begin))
+        for (std::size_t i = 0; i < command.input_count; ++i)
+          note_reading(command, i, is_elementwise ? &result : nullptr, written);
+    }
+  }
+
+  /// `result`: what may be written over an operand like it; null: nothing. `written`: outputs, this
+  /// one among them.
+  void note_reading(const rk_command& command, std::size_t operand, const rk_operand* result,
+                    const std::vector<bool>& written) {
+    const rk_operand& input = command.inputs[operand];
+    if (input.binding == 0) return;
+    const std::uint32_t bit = std::uint32_t{1} << (input.binding - 1);
+    if (Op{command.op} != Op::gather || operand != 1) plan_.index_inputs &= ~bit;
+    for (std::size_t output = 0; output < written.size(); ++output) {
+      const bool is_like_it =
+          result != nullptr && result->binding == output_binding(output) && is_same(input, *result);
+      if (written[output] && !is_like_it) plan_.overwrites[output] &= ~bit;
+    }
+  }
+
+  static bool is_same(const rk_operand& a, const rk_operand& b) {
+    return a.dtype == b.dtype && a.rank == b.rank && std::ranges::equal(a.dims, b.dims);
   }
 
   void push(Op op, const rk_op_attrs& attrs, std::uint32_t result, const Place& to,
@@ -317,6 +367,7 @@ class Planner {
   static rk_operand operand_at(const TensorDesc& desc, const Place& place) {
     rk_operand operand = codec::make_operand(desc, place.place);
     operand.offset = place.offset;
+    operand.binding = place.binding;
     return operand;
   }
 
@@ -331,6 +382,7 @@ class Planner {
   std::vector<std::size_t> copies_;    // outputs that are copied at the end
   std::vector<Update> updates_;        // and states that change
   std::size_t steps_ = 0;
+  std::size_t input_count_ = 0;
   Workspace workspace_;
   GraphPlan plan_;
 };

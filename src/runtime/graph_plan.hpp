@@ -21,11 +21,17 @@ namespace ringkernel {
 
 struct GraphPlan {
   /// Offsets of place "arena" count from the start of what all share until that has one.
+  /// Those that read an input or write an output have its binding: inputs from 1 on, then outputs.
   std::vector<rk_command> commands;
   std::vector<std::uint64_t> input_offsets, output_offsets;  ///< within the packed ones
   std::uint64_t input_bytes = 0, output_bytes = 0;
+  /// For each output, bit i: it may lie where input i does. Nothing reads that input behind the
+  /// command that writes the output, and that command may write over it.
+  std::vector<std::uint32_t> overwrites;
+  std::uint32_t index_inputs = 0;  ///< bit i: only gather reads input i, as its indices
   std::vector<std::uint64_t> constant_offsets;  ///< by node; 0: is none
   std::uint64_t shared_bytes = 0;               ///< commands and constants
+  std::vector<std::uint64_t> state_offsets;     ///< of the states, in the instance's own region
   std::uint64_t state_bytes = 0;                ///< of each instance; zeros at first
   std::uint64_t workspace_bytes = 0;            ///< likewise, behind them
 };

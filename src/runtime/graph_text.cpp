@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -85,16 +87,27 @@ Result<TensorDesc> read_type(IrCursor& cursor) {
   return desc;
 }
 
-/// `{name: value, ...}`: notes of whoever wrote the text, of no consequence here.
-Result<void> skip_notes(IrCursor& cursor) {
-  if (!cursor.accept('{')) return {};
+/// What is between the quotes of a string, in which `\\` takes the next character along.
+std::string unescaped(std::string_view string) {
+  std::string text;
+  for (std::size_t i = 0; i < string.size(); ++i)
+    text += string[i] == '\\' && i + 1 < string.size() ? string[++i] : string[i];
+  return text;
+}
+
+/// `{name: value, ...}`: notes of whoever wrote the text. What counts is the string behind `name`,
+/// if there is one.
+Result<std::string> read_notes(IrCursor& cursor) {
+  std::string noted;
+  if (!cursor.accept('{')) return noted;
   while (!cursor.accept('}')) {
-    RK_TRY_VOID(cursor.identifier("the name of an attribute"));
+    RK_TRY(note, cursor.identifier("the name of an attribute"));
     RK_TRY_VOID(cursor.expect(':'));
     const char first = cursor.peek();
-    if (first == '"')
-      RK_TRY_VOID(cursor.string("a string"));
-    else if (first == '[')
+    if (first == '"') {
+      RK_TRY(string, cursor.string("a string"));
+      if (note == "name") noted = unescaped(string);
+    } else if (first == '[')
       RK_TRY_VOID(cursor.integers("an integer"));
     else if (first == 't' || first == 'f')
       RK_TRY_VOID(ops::read_bool(cursor));
@@ -104,7 +117,7 @@ Result<void> skip_notes(IrCursor& cursor) {
     RK_TRY_VOID(cursor.expect('}', "','"));
     break;
   }
-  return {};
+  return noted;
 }
 
 /// Whether a number that is out of range is too small for it: nearer to zero than to anything else.
@@ -162,6 +175,12 @@ class ModuleReader {
   }
 
  private:
+  /// A value, and what it is called outside of the text; empty: it has no name.
+  struct Named {
+    Graph::Value value;
+    std::string name;
+  };
+
   /// `%name = operation {notes} : type`, or `%name = %other`.
   Result<void> read_definition() {
     const IrCursor place = cursor_;
@@ -169,14 +188,16 @@ class ModuleReader {
     if (values_.contains(name))
       return at(place, Error(Errc::redefined_value, "%" + ops::excerpt(name)));
     RK_TRY_VOID(cursor_.expect('='));
+    const bool is_number = name.front() >= '0' && name.front() <= '9';
     if (cursor_.peek() == '%') {
-      RK_TRY(value, read_use(Errc::undefined_value));
-      values_.emplace(name, value);
+      RK_TRY(other, read_use(Errc::undefined_value));
+      values_.emplace(name, is_number ? other : Named{other.value, std::string(name)});
       return {};
     }
+    name_ = is_number ? std::string() : std::string(name);
     RK_TRY(value, read_value());
     if (!graph_.status()) return at(place, graph_.status().error());
-    values_.emplace(name, value);
+    values_.emplace(name, Named{value, std::move(name_)});
     return {};
   }
 
@@ -191,7 +212,7 @@ class ModuleReader {
       RK_TRY(desc, read_declared());
       if (input_count_++ == graph_inputs_max)
         return at(place, too_many(graph_inputs_max, "inputs"));
-      return graph_.input(desc);
+      return graph_.input(desc, name_);
     }
     if (word.starts_with("Const")) {
       cursor_ = ahead;
@@ -207,7 +228,7 @@ class ModuleReader {
       const auto value = values_.find(operation.operands[i]);
       if (value == values_.end())
         return at(place, Error(Errc::undefined_value, "%" + ops::excerpt(operation.operands[i])));
-      request.inputs[i] = value->second;
+      request.inputs[i] = value->second.value;
     }
     RK_TRY(desc, read_declared());
     const Graph::Value value = graph_.add(request);
@@ -254,15 +275,16 @@ class ModuleReader {
     return value;
   }
 
-  /// Notes, `:`, and the type.
+  /// Notes, `:`, and the type. A name in the notes is that of the value.
   Result<TensorDesc> read_declared() {
-    RK_TRY_VOID(skip_notes(cursor_));
+    RK_TRY(noted, read_notes(cursor_));
+    if (!noted.empty()) name_ = std::move(noted);
     RK_TRY_VOID(cursor_.expect(':'));
     return read_type(cursor_);
   }
 
   /// A value that has been defined.
-  Result<Graph::Value> read_use(Errc undefined) {
+  Result<Named> read_use(Errc undefined) {
     const IrCursor place = cursor_;
     RK_TRY(name, cursor_.value());
     const auto value = values_.find(name);
@@ -270,7 +292,7 @@ class ModuleReader {
     return value->second;
   }
 
-  /// `outputs: %a, %b`.
+  /// `outputs: %a, %b`. Where two have one name, the first of them keeps it.
   Result<void> read_outputs() {
     IrCursor before = cursor_;
     RK_TRY(word, cursor_.identifier("a definition or 'outputs'"));
@@ -278,10 +300,11 @@ class ModuleReader {
     RK_TRY_VOID(cursor_.expect(':'));
     do {
       const IrCursor place = cursor_;
-      RK_TRY(value, read_use(Errc::undefined_output));
+      RK_TRY(output, read_use(Errc::undefined_output));
       if (graph_.outputs().size() == graph_outputs_max)
         return at(place, too_many(graph_outputs_max, "outputs"));
-      graph_.output(value);
+      const bool is_new = output_names_.insert(output.name).second;
+      graph_.output(output.value, is_new ? output.name : std::string());
     } while (cursor_.accept(',') && cursor_.peek() == '%');
     return {};
   }
@@ -289,7 +312,9 @@ class ModuleReader {
   IrCursor cursor_;
   Graph graph_;
   std::size_t input_count_ = 0;
-  std::map<std::string_view, Graph::Value, std::less<>> values_;
+  std::string name_;  // of the value that is being read
+  std::map<std::string_view, Named, std::less<>> values_;
+  std::set<std::string> output_names_;
 };
 
 }  // namespace

@@ -192,6 +192,16 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// are wanted. Once, before the kernel is active. E6004, invalid_state.
   Result<std::uint64_t> add_region(std::uint64_t bytes,
                                    std::shared_ptr<const Arena::Region> shared);
+  /// Bytes of that region, `offset` from its beginning, out or in.
+  struct RegionCopy {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    std::byte* to = nullptr;          ///< out
+    const std::byte* from = nullptr;  ///< in; if neither is there, zeros come in
+  };
+  /// Behind the messages that were accepted before, between two others: an active kernel is paused
+  /// for the copy. Waits at most for `timeout`: deadline_exceeded. Not noted.
+  Result<void> copy_region(std::chrono::nanoseconds timeout, const RegionCopy& copy);
   /// How long a message may take; bridge::no_deadline: for ever.
   [[nodiscard]] static std::uint64_t timeout_ns(const SendOptions& options,
                                                 std::chrono::nanoseconds default_timeout) noexcept;
@@ -303,9 +313,19 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
     std::vector<std::byte> bytes;
   };
   [[nodiscard]] Result<StateCopy> copy_state(std::chrono::nanoseconds timeout);
-  /// Nothing: not yet, and `pause` is the epoch of the kernel's pause. The state lock is held.
-  [[nodiscard]] std::optional<Result<StateCopy>> try_copy_state(std::optional<std::uint32_t>& pause,
-                                                                std::chrono::nanoseconds patience);
+  /// The state lock is held.
+  Result<void> fill(StateCopy& copy, std::chrono::nanoseconds patience);
+  /// How a pause ended: `copy` was called, the device did not obey it, another's was in the way.
+  enum class Pause : std::uint8_t { copied, not_obeyed, others };
+  /// Calls `copy` between two messages, with the state lock.
+  [[nodiscard]] Result<Pause> pause_for(std::uint64_t deadline_ns,
+                                        const std::function<Result<void>()>& copy);
+  /// False: not yet, and `pause` is the epoch of the kernel's pause. The state lock is held.
+  [[nodiscard]] Result<bool> try_pause(std::optional<std::uint32_t>& pause);
+  /// During a pause; the state lock is held.
+  Result<void> copy_now(const RegionCopy& copy, std::chrono::nanoseconds patience);
+  /// Until all that is accepted by now has its outcome. deadline_exceeded.
+  Result<void> wait_for_accepted(std::uint64_t deadline_ns);
   void end_pause(std::uint32_t pause) noexcept;
   /// What its sender is told of a handler's own fault.
   [[nodiscard]] Error fault_of_handler(const bridge::Outcome& outcome) const;

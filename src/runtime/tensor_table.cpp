@@ -10,6 +10,7 @@
 #include "foundation/assert.hpp"
 #include "foundation/scope_guard.hpp"
 #include "ops/rules.hpp"
+#include "runtime/function_code.hpp"
 
 namespace ringkernel {
 namespace {
@@ -132,6 +133,12 @@ Result<TensorTable::Entry*> TensorTable::find(TensorId id) {
   return Error(Errc::tensor_not_found, text(id) + " was deallocated, or is another runtime's");
 }
 
+bool TensorTable::takes(const TensorDesc& output, const TensorDesc& result) const noexcept {
+  // There every tensor has room for a scalar and the zeros that the device sets behind it.
+  const bool takes_scalar = target_ == BackendTarget::gpu && result.shape.rank() == 0;
+  return output.shape == result.shape || takes_scalar;
+}
+
 Result<TensorTable::Entry*> TensorTable::find_output(const Request& request,
                                                      const TensorDesc& result) {
   RK_TRY(output, find(request.output));
@@ -141,9 +148,7 @@ Result<TensorTable::Entry*> TensorTable::find_output(const Request& request,
   };
   if (output->desc.dtype != result.dtype) return differs(Errc::dtype_mismatch);
   if (breaks_profile(result.dtype)) return not_indices(request.output, output->desc);
-  // There every tensor has room for a scalar and the zeros that the device sets behind it.
-  const bool takes_scalar = target_ == BackendTarget::gpu && result.shape.rank() == 0;
-  if (output->desc.shape != result.shape && !takes_scalar) return differs(Errc::dimension_mismatch);
+  if (!takes(output->desc, result)) return differs(Errc::dimension_mismatch);
   for (std::size_t i = 0; i < request.input_count; ++i)
     if (request.inputs[i].tensor == request.output &&
         (!ops::is_elementwise(request.op) || request.inputs[i].desc != result))
@@ -189,27 +194,92 @@ Result<TensorTable::Held*> TensorTable::hold(const Request& request, const Tenso
       copied_.wait(lock);
       continue;  // it may have been deallocated meanwhile
     }
-    if (spare_ == nullptr) spare_ = &held_.emplace_back(*this);  // nothing has changed yet
-    Held* const held = std::exchange(spare_, spare_->next_);
-    held->tensors_ = tensors;
+    Held& held = spare(0);
+    held.tensors_ = tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i] == nullptr) continue;
-      held->offsets_[i] = tensors[i]->offset;
+      held.offsets_[i] = tensors[i]->offset;
       ++(i == inputs_max ? tensors[i]->writers : tensors[i]->readers);
     }
-    return held;
+    return &held;
+  }
+}
+
+TensorTable::Held& TensorTable::spare(std::size_t bound) {
+  if (spare_ == nullptr) spare_ = &held_.emplace_back(*this);
+  spare_->bound_.reserve(bound);  // nothing has changed yet
+  spare_->bound_offsets_.reserve(bound);
+  Held& held = *std::exchange(spare_, spare_->next_);
+  held.tensors_ = {};
+  return held;
+}
+
+Result<TensorTable::Entry*> TensorTable::find_bound(const Binding& binding) {
+  const auto refuse = [&](Errc code, const std::string& what) {
+    return Error(code, detail::place_text(binding.is_output ? "output" : "input", binding.number,
+                                          *binding.name) +
+                           ": " + what);
+  };
+  const Result<Entry*> found = find(binding.tensor);
+  if (!found) {
+    Error error = found.error();
+    if (error == Errc::runtime_closed) return error;
+    return refuse(Errc::tensor_not_found, error.detail);
+  }
+  Entry* const entry = *found;
+  const auto differs = [&](Errc code) {
+    return refuse(code, text(binding.tensor) + " is " + entry->desc.text() + ", expected " +
+                            binding.desc.text());
+  };
+  if (entry->desc.dtype != binding.desc.dtype) return differs(Errc::dtype_mismatch);
+  if (binding.is_output ? !takes(entry->desc, binding.desc) : entry->desc != binding.desc)
+    return differs(binding.is_output ? Errc::dimension_mismatch : Errc::invalid_argument);
+  if (breaks_profile(binding.desc.dtype) && !binding.is_indices)
+    return refuse(Errc::invalid_dtype, not_indices(binding.tensor, entry->desc).detail);
+  return entry;
+}
+
+Result<TensorTable::Held*> TensorTable::hold(std::span<const Binding> bindings) {
+  Lock lock(mutex_);
+  std::vector<Entry*> entries(bindings.size());
+  for (;;) {
+    bool available = true;
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      RK_TRY(entry, find_bound(bindings[i]));
+      entries[i] = entry;
+      if (entry->host_only || (bindings[i].is_output && entry->host_readers != 0))
+        available = false;
+    }
+    if (!available) {
+      copied_.wait(lock);
+      continue;  // it may have been deallocated meanwhile
+    }
+    Held& held = spare(bindings.size());
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      held.bound_.emplace_back(entries[i], bindings[i].is_output);
+      held.bound_offsets_.push_back(entries[i]->offset);
+      ++(bindings[i].is_output ? entries[i]->writers : entries[i]->readers);
+    }
+    return &held;
   }
 }
 
 void TensorTable::release(Held& held) noexcept {
   Lock lock(mutex_);
-  const auto tensors = held.tensors_;
-  held.next_ = std::exchange(spare_, &held);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i] == nullptr) continue;
-    --(i == inputs_max ? tensors[i]->writers : tensors[i]->readers);
-    bury_if_unused(lock, *tensors[i]);
+  // Where a tensor is wiped the lock is let go of: until the end the object is nobody else's.
+  for (std::size_t i = 0; i < held.tensors_.size(); ++i) {
+    Entry* const entry = held.tensors_[i];
+    if (entry == nullptr) continue;
+    --(i == inputs_max ? entry->writers : entry->readers);
+    bury_if_unused(lock, *entry);
   }
+  for (const auto& [entry, is_written] : held.bound_) {
+    --(is_written ? entry->writers : entry->readers);
+    bury_if_unused(lock, *entry);
+  }
+  held.bound_.clear();
+  held.bound_offsets_.clear();
+  held.next_ = std::exchange(spare_, &held);
 }
 
 // --- the host ---------------------------------------------------------------------------------

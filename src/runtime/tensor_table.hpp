@@ -24,6 +24,8 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "bridge/holds.hpp"
 #include "message/codec.hpp"
@@ -46,12 +48,18 @@ class TensorTable {
     explicit Held(TensorTable& table) noexcept : table_(table) {}
     void release() noexcept override { table_.release(*this); }
     [[nodiscard]] const codec::Offsets& offsets() const noexcept { return offsets_; }
+    /// Those of a function's message, in the order of its bindings.
+    [[nodiscard]] std::span<const std::uint64_t> bound_offsets() const noexcept {
+      return bound_offsets_;
+    }
 
    private:
     friend class TensorTable;
     TensorTable& table_;
     std::array<Entry*, inputs_max + 1> tensors_{};  // inputs, then the output; null: not resident
     codec::Offsets offsets_{};
+    std::vector<std::pair<Entry*, bool>> bound_;  // of a function; true: written
+    std::vector<std::uint64_t> bound_offsets_;
     Held* next_ = nullptr;  // while spare
   };
 
@@ -78,6 +86,20 @@ class TensorTable {
   /// Waits for host copies that are in the way; nullptr instead, if it is not to `wait`.
   [[nodiscard]] Result<Held*> hold(const Request& request, const TensorDesc& result,
                                    bool wait = true);
+
+  /// A tensor in the place of an input or output of a function.
+  struct Binding {
+    TensorId tensor = 0;
+    TensorDesc desc;  ///< of an input: what the view says; else what the function gives
+    bool is_output = false;
+    bool is_indices = false;  ///< of gather, and nothing else
+    std::size_t number = 0;   ///< among inputs or outputs
+    const std::string* name = nullptr;
+  };
+  /// The same for the message of a function. The caller has seen to it that no output is written
+  /// while an input in the same tensor is still read. Errors with the place: tensor_not_found,
+  /// invalid_argument, E2004, E3003, E2005 as above.
+  [[nodiscard]] Result<Held*> hold(std::span<const Binding> bindings);
 
   /// Copies all elements, which are `bytes` long. False: messages in flight are in the way. E6001
   /// where the device does not copy.
@@ -122,6 +144,11 @@ class TensorTable {
   [[nodiscard]] Result<std::array<Entry*, inputs_max + 1>> find_all(const Request& request,
                                                                     const TensorDesc& result);
   [[nodiscard]] Result<Entry*> find_output(const Request& request, const TensorDesc& result);
+  [[nodiscard]] Result<Entry*> find_bound(const Binding& binding);
+  /// Whether an output of that desc takes such a result.
+  [[nodiscard]] bool takes(const TensorDesc& output, const TensorDesc& result) const noexcept;
+  /// One that nobody uses, with room for `bound` tensors of a function.
+  [[nodiscard]] Held& spare(std::size_t bound);
   /// A copy, for which the lock is let go of, also where something throws.
   class Copying;
   /// Wipes a tensor that was deallocated if nobody uses it any more. The entry may be gone then.

@@ -31,12 +31,16 @@
 #define RK_PLACE_OWN 4u     /* in a graph: offset from the ring kernel's own region */
 
 /// rk_command.op of a command that runs others, which lie in the arena (rk_attrs_graph). It has one
-/// input and one output, both plain words in the message: there the others find their operands of
-/// place RK_PLACE_MESSAGE. Not in ops.def: only the host's compiler makes such a command.
+/// input and at most one output, both plain words in the message: there the others find their
+/// operands of place RK_PLACE_MESSAGE. Not in ops.def: only the host's compiler makes such a
+/// command.
 #define RK_OP_GRAPH 0xffffu
 
 /// Most commands that one runs.
 #define RK_GRAPH_COMMANDS_MAX 4096u
+
+/// Most entries of the table by which a graph's message says where inputs and outputs lie.
+#define RK_GRAPH_BINDINGS_MAX 64u
 
 /// Most commands of a chain: each but the last has an output of place RK_PLACE_CHAIN, and each but
 /// the first an input of that place. All are elementwise f32 ops with outputs of one shape; another
@@ -50,11 +54,12 @@
 /// One tensor operand: dense, row-major.
 /// Written by: host.  Read by: device.
 typedef struct rk_operand {
-  rk_u64 offset;        /* bytes, see `place`; multiple of 64 */
-  rk_u8 place;          /* RK_PLACE_* */
-  rk_u8 dtype;          /* RK_DTYPE_* */
-  rk_u8 rank;           /* 0..RK_RANK_MAX */
-  rk_u8 reserved;       /* zero */
+  rk_u64 offset; /* bytes, see `place`; multiple of 64 */
+  rk_u8 place;   /* RK_PLACE_* */
+  rk_u8 dtype;   /* RK_DTYPE_* */
+  rk_u8 rank;    /* 0..RK_RANK_MAX */
+  rk_u8 binding; /* of a graph's commands, place MESSAGE: its entry (rk_attrs_graph), from 1 on;
+                    else zero */
   rk_u32 element_count; /* product of dims; 1 for rank 0 */
   rk_u32 dims[8];       /* extents, outermost first; 1 beyond rank */
 } rk_operand;
@@ -63,7 +68,7 @@ RK_FIELD(rk_operand, offset, 0);
 RK_FIELD(rk_operand, place, 8);
 RK_FIELD(rk_operand, dtype, 9);
 RK_FIELD(rk_operand, rank, 10);
-RK_FIELD(rk_operand, reserved, 11);
+RK_FIELD(rk_operand, binding, 11);
 RK_FIELD(rk_operand, element_count, 12);
 RK_FIELD(rk_operand, dims, 16);
 

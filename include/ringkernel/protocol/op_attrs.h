@@ -94,17 +94,22 @@ RK_FIELD(rk_attrs_cast, dtype, 0);
 
 /// RK_OP_GRAPH: the commands to run, one after the other. Several ring kernels may run the same
 /// ones, each with an `own` region for what it keeps and what commands give each other
-/// (RK_PLACE_OWN). Written by: host.  Read by: device.
+/// (RK_PLACE_OWN).
+///
+/// Without a table, the graph's inputs and outputs lie in the message, where the commands say. With
+/// one, which is the beginning of the graph command's input, it says for each of them where it lies
+/// in this message: rk_u64[bindings], each an offset, which is a multiple of 64, and in its low
+/// bits RK_PLACE_MESSAGE or RK_PLACE_ARENA. Written by: host.  Read by: device.
 typedef struct rk_attrs_graph {
   rk_u64 commands; /* arena offset of rk_command[count]; multiple of 64 */
   rk_u32 count;    /* at most RK_GRAPH_COMMANDS_MAX */
-  rk_u32 reserved; /* zero */
+  rk_u32 bindings; /* entries of the table, at most RK_GRAPH_BINDINGS_MAX; 0: there is none */
   rk_u64 own;      /* arena offset; multiple of 64 */
 } rk_attrs_graph;
 RK_LAYOUT(rk_attrs_graph, 24);
 RK_FIELD(rk_attrs_graph, commands, 0);
 RK_FIELD(rk_attrs_graph, count, 8);
-RK_FIELD(rk_attrs_graph, reserved, 12);
+RK_FIELD(rk_attrs_graph, bindings, 12);
 RK_FIELD(rk_attrs_graph, own, 16);
 
 /// 64 bytes, whichever record is used; what an op does not use is zero.

@@ -8,6 +8,6 @@
 /// "RKRN" in little-endian bytes.
 #define RK_PROTOCOL_MAGIC 0x4e524b52u
 
-#define RK_PROTOCOL_VERSION 8u
+#define RK_PROTOCOL_VERSION 9u
 
 #endif

@@ -110,12 +110,11 @@ TEST(GraphCommand, MustNameCommandsInTheArena) {
 TEST(GraphCommand, HasOneInputAndOneOutputInTheMessage) {
   for (const rk_u8 inputs : {rk_u8{0}, rk_u8{2}})
     expect_refusal([=](rk_command& graph) { graph.input_count = inputs; });
-  expect_refusal([](rk_command& graph) { graph.output_count = 0; });
+  expect_refusal([](rk_command& graph) { graph.output_count = 2; });
   expect_refusal([](rk_command& graph) { graph.inputs[0].place = RK_PLACE_ARENA; });
   expect_refusal([](rk_command& graph) { graph.output.place = RK_PLACE_ARENA; });
   expect_refusal([](rk_command& graph) { graph.flags = 1; });
   expect_refusal([](rk_command& graph) { graph.reserved = 1; });
-  expect_refusal([](rk_command& graph) { graph.attrs.graph.reserved = 1; });
 }
 
 TEST(GraphCommand, ItsOperandsAreCheckedAsThoseOfAnyCommand) {
@@ -176,6 +175,129 @@ TEST(GraphCommand, HasARegionOfItsOwn) {
     message.set(graph);
     message.step(0).output = GraphMessage::operand(RK_PLACE_OWN, 64);
   });
+}
+
+/// The input and the output of the graph are entries 1 and 2 of the table; two tensors in the arena
+/// have 16 words each. The table and the input follow each other in the message.
+struct BoundMessage : GraphMessage {
+  static constexpr rk_u64 tensor_at = 1408, other_at = 1600;
+
+  BoundMessage(rk_u64 input, rk_u64 output, rk_u32 bindings = 2) {
+    rk_command graph = get();
+    graph.inputs[0] = operand(RK_PLACE_MESSAGE, 384 - 64);
+    graph.inputs[0].element_count = graph.inputs[0].dims[0] = 2 * graph_count;
+    graph.attrs.graph.bindings = bindings;
+    set(graph);
+    bind(0, input);
+    bind(1, output);
+    step(0).inputs[0].binding = 1;
+    step(1).output.binding = 2;
+    for (std::size_t i = 0; i < graph_count; ++i) {
+      const float element = 10.0f + static_cast<float>(i);
+      std::memcpy(arena.data() + tensor_at + i * sizeof element, &element, sizeof element);
+    }
+  }
+  void bind(std::size_t entry, rk_u64 to) {
+    std::memcpy(payload.data() + 384 - 64 + entry * sizeof to, &to, sizeof to);
+  }
+  [[nodiscard]] float first_at(rk_u64 offset) const {
+    float element = 0;
+    std::memcpy(&element, arena.data() + offset, sizeof element);
+    return element;
+  }
+};
+
+TEST(GraphCommand, FindsInputsAndOutputsWhereItsTableSays) {
+  for (const Programs& programs : available_programs()) {
+    const auto reply_of = [](const GraphMessage& message) {
+      float element = 0;
+      std::memcpy(&element, message.reply.data() + 5 * sizeof element, sizeof element);
+      return element;
+    };
+    BoundMessage in(BoundMessage::tensor_at | RK_PLACE_ARENA, RK_PLACE_MESSAGE);
+    EXPECT_EQ(programs.core(in.memory, 0, 1), success) << programs.level;
+    EXPECT_EQ(reply_of(in), -15);
+    BoundMessage neither(64 | RK_PLACE_MESSAGE, RK_PLACE_MESSAGE);
+    EXPECT_EQ(programs.core(neither.memory, 0, 1), success) << programs.level;
+    EXPECT_EQ(reply_of(neither), -1);
+    BoundMessage both(BoundMessage::tensor_at | RK_PLACE_ARENA,
+                      BoundMessage::other_at | RK_PLACE_ARENA);
+    const auto reply = both.reply;
+    rk_command graph = both.get();
+    graph.output_count = 0;  // nothing is left for the reply
+    graph.output = {};
+    both.set(graph);
+    EXPECT_EQ(programs.core(both.memory, 0, 1), success) << programs.level;
+    EXPECT_EQ(both.reply, reply);
+    EXPECT_EQ(both.first_at(BoundMessage::other_at), -10) << programs.level;
+    // Where the command before has read all of the tensor, it may be written.
+    BoundMessage same(BoundMessage::tensor_at | RK_PLACE_ARENA,
+                      BoundMessage::tensor_at | RK_PLACE_ARENA);
+    EXPECT_EQ(programs.core(same.memory, 0, 1), success) << programs.level;
+    EXPECT_EQ(same.first_at(BoundMessage::tensor_at), -10) << programs.level;
+    BoundMessage unused(0, 0, 0);  // no table, and where the commands say
+    rk_command plain = unused.get();
+    plain.inputs[0] = GraphMessage::operand(RK_PLACE_MESSAGE, 384);
+    unused.set(plain);
+    EXPECT_EQ(programs.core(unused.memory, 0, 1), success) << programs.level;
+    EXPECT_EQ(reply_of(unused), -1);
+  }
+}
+
+TEST(GraphCommand, RefusesTablesThatNameWhatIsNotThere) {
+  const auto refused = [](Errc fault, rk_u64 input, rk_u64 output, rk_u32 bindings = 2) {
+    for (const Programs& programs : available_programs()) {
+      BoundMessage message(input, output, bindings);
+      const auto reply = message.reply;
+      const auto arena = message.arena;
+      EXPECT_EQ(programs.core(message.memory, 0, 1).fault, static_cast<rk_u32>(fault))
+          << programs.level << ", " << input << ", " << output;
+      EXPECT_EQ(message.reply, reply);
+      EXPECT_TRUE(std::equal(arena.begin() + BoundMessage::tensor_at, arena.end(),
+                             message.arena.begin() + BoundMessage::tensor_at));
+    }
+  };
+  constexpr rk_u64 good = BoundMessage::tensor_at | RK_PLACE_ARENA;
+  constexpr rk_u64 end = sizeof(GraphMessage::arena);
+  for (const rk_u64 place : {rk_u64{RK_PLACE_NONE}, rk_u64{RK_PLACE_CHAIN}, rk_u64{RK_PLACE_OWN},
+                             rk_u64{5}, rk_u64{63}}) {
+    refused(Errc::bad_operand, BoundMessage::tensor_at | place, RK_PLACE_MESSAGE);
+    refused(Errc::bad_operand, good, BoundMessage::tensor_at | place);
+  }
+  for (const rk_u64 offset : {end, end - 32, ~rk_u64{63}, rk_u64{1} << 63}) {
+    const rk_u64 beyond = offset & ~rk_u64{63};
+    if (beyond + graph_bytes <= end) continue;
+    refused(Errc::bad_operand, beyond | RK_PLACE_ARENA, RK_PLACE_MESSAGE);
+    refused(Errc::bad_operand, good, beyond | RK_PLACE_ARENA);
+    refused(Errc::bad_operand, beyond | RK_PLACE_MESSAGE, RK_PLACE_MESSAGE);
+    refused(Errc::reply_too_small, good, beyond | RK_PLACE_MESSAGE);
+  }
+  refused(Errc::bad_operand, good, RK_PLACE_MESSAGE, 1);  // the output has no entry
+  for (const rk_u32 many : {17u, RK_GRAPH_BINDINGS_MAX, RK_GRAPH_BINDINGS_MAX + 1, ~0u})
+    refused(Errc::bad_command, good, RK_PLACE_MESSAGE, many);
+  expect_refusal_of(Errc::bad_operand, [](GraphMessage& message) {
+    rk_command graph = message.get();
+    graph.inputs[0].binding = 1;  // it is in no graph
+    message.set(graph);
+  });
+  expect_refusal_of(Errc::bad_operand, [](GraphMessage& message) {
+    message.step(0).output.binding = 1;  // a place of its own
+  });
+}
+
+/// Bound to a place that overlaps what the same command reads.
+TEST(GraphCommand, RefusesAnOutputAmongItsOperands) {
+  for (const Programs& programs : available_programs()) {
+    BoundMessage message(BoundMessage::tensor_at | RK_PLACE_ARENA,
+                         (GraphMessage::value_at + 64) | RK_PLACE_ARENA);
+    rk_command& last = message.step(1);
+    last.inputs[0] = GraphMessage::operand(RK_PLACE_ARENA, GraphMessage::value_at);
+    last.inputs[0].element_count = last.inputs[0].dims[0] = 2 * graph_count;
+    last.output.element_count = last.output.dims[0] = 2 * graph_count;
+    EXPECT_EQ(programs.core(message.memory, 0, 1),
+              refusal(Errc::bad_operand, static_cast<rk_u64>(RK_INPUTS_MAX)))
+        << programs.level;
+  }
 }
 
 TEST(GraphCommand, StopsAtTheCommandThatFails) {

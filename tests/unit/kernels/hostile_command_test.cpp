@@ -71,7 +71,7 @@ std::vector<std::pair<const char*, std::function<void(rk_operand&)>>> operand_fa
       {"rank below the extents", [](rk_operand& o) { --o.rank; }},
       {"rank 9", [](rk_operand& o) { o.rank = 9; }},
       {"rank 255", [](rk_operand& o) { o.rank = 255; }},
-      {"reserved", [](rk_operand& o) { o.reserved = 1; }},
+      {"binding", [](rk_operand& o) { o.binding = 1; }},
       {"extent 0", [](rk_operand& o) { o.dims[0] = 0; }},
       {"extent 0 and count 0", [](rk_operand& o) { o.dims[0] = o.element_count = 0; }},
       {"extent behind the rank", [](rk_operand& o) { o.dims[7] = 2; }},

@@ -160,7 +160,7 @@ TEST(Codec, SchemaCommandHasTheFieldsOfTheProtocolCommand) {
     EXPECT_EQ(left.place(), right.place);
     EXPECT_EQ(left.dtype(), right.dtype);
     EXPECT_EQ(left.rank(), right.rank);
-    EXPECT_EQ(left.reserved(), right.reserved);
+    EXPECT_EQ(left.reserved(), right.binding);
     EXPECT_EQ(left.element_count(), right.element_count);
     for (std::uint32_t dim = 0; dim < RK_RANK_MAX; ++dim)
       EXPECT_EQ(left.dims()->Get(dim), right.dims[dim]);

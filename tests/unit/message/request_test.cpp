@@ -217,7 +217,7 @@ TEST(RequestFromBytes, RefusesAnUnknownOp) {
 TEST(RequestFromBytes, RefusesReservedPartsThatAreNotZero) {
   const auto flags = [](ForeignRequest& request) { request.command.flags = 1; };
   const auto word = [](ForeignRequest& request) { request.command.reserved = 1; };
-  const auto byte = [](ForeignRequest& request) { request.command.inputs[1].reserved = 1; };
+  const auto byte = [](ForeignRequest& request) { request.command.inputs[1].binding = 1; };
   EXPECT_EQ(error_after(ForeignRequest::add(), flags), Errc::unknown_field);
   EXPECT_EQ(error_after(ForeignRequest::add(), word), Errc::unknown_field);
   EXPECT_EQ(error_after(ForeignRequest::add(), byte), Errc::unknown_field);

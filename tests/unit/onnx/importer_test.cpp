@@ -21,6 +21,7 @@ using test::integers;
 using test::Message;
 using test::node;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// y = relu(x W + b), 2 x 3 and 3 x 2.
@@ -43,6 +44,8 @@ TEST(OnnxImport, MakesAGraphOfItsNodes) {
   EXPECT_EQ(graph->op_count(), 3u);
   ASSERT_EQ(graph->inputs().size(), 1u);
   EXPECT_EQ(graph->inputs()[0], (TensorDesc{DType::f32, {2, 3}}));
+  EXPECT_THAT(graph->input_names(), ElementsAre("x"));
+  EXPECT_THAT(read(file(dense()), {.outputs = {"y", "y"}})->output_names(), ElementsAre("y", ""));
 }
 
 /// As exporters write x.view(x.shape[0], -1): none of it is left.
@@ -116,7 +119,8 @@ TEST(OnnxImport, KeepsStateThatTheOptionsName) {
   const auto graph = read(bytes, {.state = {{"h", "hn"}}});
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_EQ(graph->inputs().size(), 1u);
-  EXPECT_EQ(graph->outputs().size(), 1u);
+  EXPECT_THAT(graph->state_names(), ElementsAre("h"));
+  EXPECT_THAT(graph->output_names(), ElementsAre("y"));
   EXPECT_EQ(read(bytes, {.state = {{"h", "hn"}}, .outputs = {"y", "hn"}})->outputs().size(), 2u);
   EXPECT_THAT(read(bytes, {.state = {{"c", "hn"}}}).error().text(),
               HasSubstr("the model has no input 'c'; it has 'x', 'h'"));

@@ -46,6 +46,24 @@ TEST(GraphText, DescribesAGraph) {
   EXPECT_EQ(std::get<Graph::Step>(graph.nodes()[5].what).inputs[0], 4u) << "through %same";
 }
 
+TEST(GraphText, KeepsTheNamesThatItGives) {
+  const Graph graph = Graph::parse("dense", dense).value();
+  EXPECT_THAT(graph.input_names(), ElementsAre("image \"x\"")) << "its note comes first";
+  EXPECT_THAT(graph.output_names(), ElementsAre("", "", ""));
+  const Graph more = Graph::parse("names",
+                                  "%a = Input() : Tensor<f32, [1]>\n"
+                                  "%1 = Input() : Tensor<f32, [1]>\n"
+                                  "%2 = Input() {name: \"c\"} : Tensor<f32, [1]>\n"
+                                  "%sum = BinOp(Add, %a, %1) : Tensor<f32, [1]>\n"
+                                  "%4 = Relu(%sum) {name: \"positive\"} : Tensor<f32, [1]>\n"
+                                  "%other = %sum\n"
+                                  "%6 = %4\n"
+                                  "outputs: %sum, %other, %6, %a, %1, %4")
+                         .value();
+  EXPECT_THAT(more.input_names(), ElementsAre("a", "", "c"));
+  EXPECT_THAT(more.output_names(), ElementsAre("sum", "other", "positive", "a", "", ""));
+}
+
 TEST(GraphText, HasConstantsOfEachType) {
   const Graph graph = Graph::parse("constants",
                                    "%0 = ConstI64(-9223372036854775808) : Tensor<i64, []>\n"
@@ -136,6 +154,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"%x = Input() : Tensor<f32, [0]>", Errc::invalid_dimension, "line 1, column 28"},
         Refusal{"%x = Input() : Tensor<f32, [1,1,1,1,1,1,1,1,1]>", Errc::rank_mismatch,
                 "9 extents"},
+        Refusal{"%x = Input() : Tensor<f32, [1]>\n"
+                "%1 = Input() {name: \"x\"} : Tensor<f32, [1]>",
+                Errc::invalid_argument, "line 2, column 1: graph 'g', op 0: two inputs are named"},
         Refusal{"%x = Input() {name: \"x} : Tensor<f32, [1]>", Errc::invalid_argument,
                 "expected a string that ends"},
         Refusal{"%x = Input() {name \"x\"} : Tensor<f32, [1]>", Errc::invalid_argument,

@@ -184,6 +184,68 @@ TEST_F(Tensors, HeldBeyondTheEndOfTheRuntimeTouchNoMemory) {
   EXPECT_EQ(table.count(), 0u);
 }
 
+/// More of them than any op has, in two places, and with objects that ops used before.
+TEST_F(Tensors, OfAFunctionAreHeldLikeThoseOfAnOp) {
+  const std::string name = "many", unnamed;
+  std::vector<TensorTable::Binding> bindings;
+  std::vector<TensorId> ids;
+  for (std::size_t i = 0; i < 32; ++i) {
+    ids.push_back(tensor());
+    bindings.push_back({ids.back(), four_floats, false, false, i, &unnamed});
+  }
+  bindings.push_back({ids[3], four_floats, true, false, 0, &name});
+  hold(ops::relu(view(ids[0]))).value()->release();
+  for (int round = 0; round < 2; ++round) {
+    TensorTable::Held* const held = table.hold(bindings).value();
+    ASSERT_EQ(held->bound_offsets().size(), 33u);
+    EXPECT_EQ(held->bound_offsets()[3], held->bound_offsets()[32]);
+    std::vector<std::byte> elements(16);
+    EXPECT_TRUE(table.try_read(ids[0], elements).value());
+    EXPECT_FALSE(table.try_read(ids[3], elements).value());
+    EXPECT_FALSE(table.try_write(ids[31], elements).value());
+    EXPECT_EQ(table.defragment().value().tensors_in_use, 32u);
+    held->release();
+    EXPECT_TRUE(table.try_read(ids[3], elements).value());
+    EXPECT_TRUE(table.try_write(ids[31], elements).value());
+  }
+  TensorTable::Held* const of_an_op = hold(ops::relu(view(ids[0]))).value();
+  EXPECT_TRUE(of_an_op->bound_offsets().empty());
+  of_an_op->release();
+  fill(ids[3], 16, 0xff);
+  TensorTable::Held* const last = table.hold(bindings).value();
+  table.deallocate(ids[3]).value();
+  EXPECT_EQ(bytes_set(), 16);
+  last->release();
+  EXPECT_EQ(bytes_set(), 0);
+  const auto refused = table.hold(bindings);
+  EXPECT_EQ(refused.error(), Errc::tensor_not_found);
+  EXPECT_THAT(refused.error().text(), HasSubstr("input 3: tensor"));
+  bindings[3].tensor = ids[4];
+  EXPECT_THAT(table.hold(bindings).error().text(), HasSubstr("output 0 ('many'): tensor"));
+  for (const TensorId id : ids)
+    if (id != ids[3]) table.deallocate(id).value();
+  EXPECT_EQ(table.count(), 0u) << "what is refused holds nothing";
+}
+
+TEST_F(Tensors, OfAFunctionKeepTheRulesOfAGpu) {
+  TensorTable gpu(arena, BackendTarget::gpu);
+  const std::string unnamed;
+  constexpr TensorDesc three_integers{DType::i64, {3}}, scalar{DType::f32, {}};
+  const TensorId integers = gpu.allocate(three_integers).value();
+  const TensorId floats = gpu.allocate(four_floats).value();
+  const auto code_of = [&](const TensorTable::Binding& binding) -> error_code {
+    const auto held = gpu.hold(std::span(&binding, 1));
+    if (!held) return held.error().code;
+    (*held)->release();
+    return {};
+  };
+  EXPECT_EQ(code_of({integers, three_integers, false, true, 0, &unnamed}), error_code());
+  EXPECT_EQ(code_of({integers, three_integers, false, false, 0, &unnamed}), Errc::invalid_dtype);
+  EXPECT_EQ(code_of({integers, three_integers, true, false, 0, &unnamed}), Errc::invalid_dtype);
+  EXPECT_EQ(code_of({floats, scalar, true, false, 0, &unnamed}), error_code());
+  EXPECT_EQ(code_of({floats, scalar, false, false, 0, &unnamed}), Errc::invalid_argument);
+}
+
 TEST_F(Tensors, OnAGpuHaveCountsThatAreMultiplesOfFour) {
   TensorTable gpu(arena, BackendTarget::gpu);
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{3, 5}}) {
