@@ -4,8 +4,9 @@
 ///     const InterruptScope scope(&signal_came);
 ///     auto reply = kernel.call(request);  // operation_aborted once `signal_came` has said true
 ///
-/// Asked are waits for a reply, for room, and for an outcome (`Kernel::call`, `send`, `receive`;
-/// `CompiledFunction::execute`; `PreparedCall`), every `interrupt_period` while the thread waits,
+/// Asked are waits for a reply, for room, for an outcome, and for a resident tensor that messages
+/// use (`Kernel::call`, `send`, `receive`; `CompiledFunction::execute`; `PreparedCall`;
+/// `Tensor::read`, `write`), every `interrupt_period` while the thread waits,
 /// and not by an op that the thread runs itself. The message is cancelled as Asio's cancellation
 /// does it: what the device has already is executed, and its late reply is counted.
 ///

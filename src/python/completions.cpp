@@ -3,13 +3,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <system_error>
 
 namespace ringkernel::python {
 
 nb::object Pending::take() {
   if (!error.is_valid()) return std::move(value);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  const nb::object raised = std::move(error);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
   throw nb::python_error();
 }
 
@@ -68,24 +70,39 @@ void Completions::finish(std::uint64_t number, nb::object value, nb::object erro
   const nb::object object = std::move(pending_.at(number));
   pending_.erase(number);
   Pending& over = *nb::inst_ptr<Pending>(object);
-  over.value = std::move(value);
-  over.error = std::move(error);
   over.out.reset();
-  if (!over.future.is_valid() || nb::cast<bool>(over.future.attr("done")())) return;
-  if (over.error.is_valid())
-    over.future.attr("set_exception")(over.error);
+  const nb::object future = std::move(over.future);
+  if (!future.is_valid()) {  // it is initiated yet, or nobody waits any more
+    over.value = std::move(value);
+    over.error = std::move(error);
+    return;
+  }
+  if (nb::cast<bool>(future.attr("done")())) return;
+  if (error.is_valid())
+    future.attr("set_exception")(error);
   else
-    over.future.attr("set_result")(over.value);
+    future.attr("set_result")(value);
 }
 
+namespace {
+
+const std::array<PyType_Slot, 3> pending_slots{
+    {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<Pending>)},
+     {Py_tp_clear, reinterpret_cast<void*>(&clear<Pending>)},
+     {0, nullptr}}};
+
+}  // namespace
+
 void bind_completions(nb::module_& module) {
-  nb::class_<Pending>(module, "Pending", "An operation under way; not for users.")
+  nb::class_<Pending>(module, "Pending", nb::type_slots(pending_slots.data()),
+                      "An operation under way; not for users.")
       .def("attach", [](Pending& pending, nb::object future) { pending.future = future; })
       .def("cancel", [](Pending& pending) {
         pending.future.reset();  // nobody waits any more
         pending.cancellation.emit(boost::asio::cancellation_type::all);
       });
-  nb::class_<Completions>(module, "Completions", "Of one event loop; not for users.")
+  nb::class_<Completions>(module, "Completions", nb::is_weak_referenceable(),
+                          "Of one event loop; not for users.")
       .def(nb::init<>())
       .def_prop_ro("descriptor", &Completions::descriptor)
       .def("run", &Completions::run);

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "python/errors.hpp"
+#include "python/waiting.hpp"
 #include "ringkernel/as_result.hpp"
 
 namespace ringkernel::python {
@@ -38,6 +39,13 @@ struct Pending {
   nb::object value;   ///< null: not over, or an error
   nb::object error;   ///< an exception
 
+  /// For the collector.
+  template <class Visit>
+  int each(Visit&& visit) {
+    for (nb::object* const object : {&out, &future, &value, &error})
+      if (const int stop = visit(*object)) return stop;
+    return 0;
+  }
   [[nodiscard]] bool is_over() const noexcept { return value.is_valid() || error.is_valid(); }
   /// The value; or throws.
   [[nodiscard]] nb::object take();
@@ -136,7 +144,7 @@ nb::object Completions::initiate(nb::object out, Start&& start, Convert convert)
     finish(number, std::move(value), std::move(error));
   };
   try {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     std::forward<Start>(start)(as_result(boost::asio::bind_cancellation_slot(
         made.cancellation.slot(), boost::asio::bind_executor(Executor(*this), handler))));
   } catch (...) {  // no memory: nothing has begun

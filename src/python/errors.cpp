@@ -35,7 +35,7 @@ void bind_errors(nb::module_& module) {
 #define RK_ERRC(value, name, sentence) codes[#name] = value;
 #include "ringkernel/errc.def"
 #undef RK_ERRC
-  module.attr("_codes") = codes;
+  module.attr("codes") = codes;
 }
 
 }  // namespace ringkernel::python

@@ -46,10 +46,40 @@ PyObject* guarded(Call&& call) noexcept {
   return nullptr;
 }
 
+/// A keyword's value; TypeError where it is of another type.
+template <class T>
+T word_as(const std::string& word, nb::handle value) {
+  T result;
+  if (!nb::try_cast(value, result, false))
+    raise_type_error("'" + word + "' cannot be " + nb::repr(value).c_str());
+  return result;
+}
+
+/// The collector's look at what an object holds: `T::each(visit)` calls `visit` with each object,
+/// and stops where that says so. Whoever holds objects that may lead back to it needs both.
+template <class T>
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  return nb::inst_ptr<T>(nb::handle(self))->each([&](nb::object& object) {
+    Py_VISIT(object.ptr());
+    return 0;
+  });
+}
+template <class T>
+int clear(PyObject* self) noexcept {
+  return nb::inst_ptr<T>(nb::handle(self))->each([](nb::object& object) {
+    object.reset();
+    return 0;
+  });
+}
+
 /// Pickling it raises, with what to do instead.
 template <class Class>
 void refuse_pickle(Class& cls, const char* why) {
-  cls.def("__reduce__", [why](nb::handle) -> nb::object { raise_type_error(why); });
+  cls.def(
+      "__reduce__", [why](nb::handle) -> nb::object { raise_type_error(why); },
+      nb::sig("def __reduce__(self) -> str | tuple[Any, ...]"));
 }
 
 /// `{name: number}` of every code, for errors.py.

@@ -3,10 +3,16 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
 #include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "foundation/scope_guard.hpp"
 #include "python/completions.hpp"
 #include "python/errors.hpp"
+#include "python/tensor.hpp"
 #include "python/waiting.hpp"
 
 namespace ringkernel::python {
@@ -28,33 +34,38 @@ auto with_views(PyObject* operands, Use&& use) {
   return with(given.get());
 }
 
-/// The objects that take the outputs, the caller's or new arrays, and their buffers.
+/// What takes the outputs: the caller's arrays or resident tensors, or new arrays.
 class Places {
  public:
   /// `shapes`: of the outputs, as Python has them.
   Places(const FunctionSignature& signature, const std::vector<nb::object>& shapes,
          nb::handle out) {
     const std::vector<TensorDesc>& outputs = signature.outputs;
+    objects_.reserve(outputs.size());
+    if (outputs.size() == 1)
+      first_.emplace();
+    else
+      buffers_ = std::make_unique<Buffer[]>(outputs.size());
     if (out.is_none()) {
-      for (std::size_t i = 0; i < outputs.size(); ++i)
-        objects_.push_back(new_array(outputs[i].dtype, shapes[i]));
-    } else if (outputs.size() == 1 && !nb::isinstance<nb::tuple>(out) &&
-               !nb::isinstance<nb::list>(out)) {
-      objects_.push_back(nb::borrow(out));
-    } else {
-      for (const nb::handle place : out) objects_.push_back(nb::borrow(place));
-      if (objects_.size() != outputs.size())
-        raise(Error(Errc::arity_mismatch, "out: Expected: " + std::to_string(outputs.size()) +
-                                              " arrays. Got: " + std::to_string(objects_.size())));
+      for (std::size_t i = 0; i < outputs.size(); ++i) add_new(outputs[i], shapes[i]);
+      return;
     }
-    for (std::size_t i = 0; i < objects_.size(); ++i)
-      open_out(buffers_.emplace_back(), objects_[i], i, outputs[i]);
+    const bool is_one =
+        outputs.size() == 1 && !nb::isinstance<nb::tuple>(out) && !nb::isinstance<nb::list>(out);
+    const nb::tuple given = is_one ? nb::make_tuple(out) : nb::tuple(nb::borrow(out));
+    if (given.size() != outputs.size())
+      raise(Error(Errc::arity_mismatch, "out: Expected: " + std::to_string(outputs.size()) +
+                                            " places. Got: " + std::to_string(given.size())));
+    for (std::size_t i = 0; i < outputs.size(); ++i) add(given[i], outputs[i], shapes[i]);
   }
   [[nodiscard]] std::size_t size() const noexcept { return objects_.size(); }
-  [[nodiscard]] void* data(std::size_t output) const noexcept { return buffers_[output].data(); }
+  [[nodiscard]] void* data(std::size_t output) noexcept { return buffer(output).data(); }
+  /// The outputs that go into resident tensors, for which there are no data.
+  [[nodiscard]] const std::vector<Into>& into() const noexcept { return into_; }
   /// The one object, or a tuple of several.
   [[nodiscard]] nb::object take() {
-    buffers_.clear();
+    first_.reset();
+    buffers_.reset();
     if (objects_.size() == 1) return std::move(objects_[0]);
     nb::list list;
     for (nb::object& object : objects_) list.append(std::move(object));
@@ -62,14 +73,44 @@ class Places {
   }
 
  private:
+  [[nodiscard]] Buffer& buffer(std::size_t output) noexcept {
+    return first_ ? *first_ : buffers_[output];
+  }
+  void add_new(const TensorDesc& output, nb::handle shape) {
+    const std::size_t number = objects_.size();
+    objects_.push_back(new_array(output.dtype, shape));
+    open_out(buffer(number), objects_.back(), number, output);
+  }
+  void add(nb::handle place, const TensorDesc& output, nb::handle shape) {
+    if (place.is_none()) return add_new(output, shape);
+    const std::size_t number = objects_.size();
+    objects_.push_back(nb::borrow(place));
+    if (const Tensor* const tensor = tensor_in(place))
+      into_.push_back({number, *tensor});
+    else
+      open_out(buffer(number), place, number, output);
+  }
+
   boost::container::small_vector<nb::object, 2> objects_;
-  boost::container::small_vector<Buffer, 2> buffers_;
+  std::optional<Buffer> first_;  // where there are more, they are all in the next
+  std::unique_ptr<Buffer[]> buffers_;
+  std::vector<Into> into_;
 };
 
-ExecuteOptions options_of(const CallWords& words) {
+ExecuteOptions options_of(const CallWords& words, const std::vector<Into>& into) {
   return {.timeout = timeout_from(words.timeout),
           .check_nan = words.check_nan,
-          .priority = words.priority};
+          .priority = words.priority,
+          .into = into};
+}
+
+/// What a result has, into its places; the rest is in resident tensors already.
+nb::object filled(Places& places, const FunctionResult& result) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const TensorView view = result.output(i);
+    if (view.data != nullptr) std::memcpy(places.data(i), view.data, view.desc.bytes());
+  }
+  return places.take();
 }
 
 nb::object descriptions(const std::vector<TensorDesc>& descs) {
@@ -92,18 +133,24 @@ std::string describe_function(const FunctionObject& object) {
 }
 
 /// A function that is compiled when operands of a new kind come: of other element types or shapes.
+/// Its lock, Python's, is held by the thread that compiles; others wait for it.
 class Traced {
  public:
-  explicit Traced(nb::object compile) : compile_(std::move(compile)) {}
+  Traced(nb::object compile, std::string given_name)
+      : name(std::move(given_name)),
+        compile_(std::move(compile)),
+        lock_(nb::module_::import_("threading").attr("RLock")()) {}
 
   FunctionObject& function_for(std::span<const TensorView> inputs) {
-    for (const Kind& kind : kinds_)
-      if (std::equal(kind.inputs.begin(), kind.inputs.end(), inputs.begin(), inputs.end(),
-                     [](const TensorDesc& a, const TensorView& b) { return a == b.desc; }))
-        return *nb::inst_ptr<FunctionObject>(kind.function);
+    if (FunctionObject* const known = find(inputs)) return *known;
+    lock_.attr("acquire")();
+    const ScopeGuard unlocking([&]() noexcept { PyObject_CallMethod(lock_.ptr(), "release", ""); });
+    if (FunctionObject* const known = find(inputs)) return *known;
     std::vector<TensorDesc> descs;
     for (const TensorView& input : inputs) descs.push_back(input.desc);
     nb::object function = compile_(descriptions(descs));
+    if (!nb::isinstance<FunctionObject>(function))
+      raise_type_error("what compiles '" + name + "' gave no Function");
     kinds_.push_back({std::move(descs), std::move(function)});
     return *nb::inst_ptr<FunctionObject>(kinds_.back().function);
   }
@@ -112,6 +159,15 @@ class Traced {
     for (const Kind& kind : kinds_) list.append(kind.function);
     return list;
   }
+  /// For the collector: `visit` each object that it holds.
+  template <class Visit>
+  int each(Visit&& visit) {
+    for (Kind& kind : kinds_)
+      if (const int stop = visit(kind.function)) return stop;
+    return visit(compile_);
+  }
+
+  const std::string name;
 
  private:
   struct Kind {
@@ -119,13 +175,24 @@ class Traced {
     nb::object function;
   };
 
+  [[nodiscard]] FunctionObject* find(std::span<const TensorView> inputs) const {
+    for (const Kind& kind : kinds_)
+      if (kind.function.is_valid() &&
+          std::equal(kind.inputs.begin(), kind.inputs.end(), inputs.begin(), inputs.end(),
+                     [](const TensorDesc& a, const TensorView& b) { return a == b.desc; }))
+        return nb::inst_ptr<FunctionObject>(kind.function);
+    return nullptr;
+  }
+
   nb::object compile_;
-  std::vector<Kind> kinds_;
+  nb::object lock_;
+  std::deque<Kind> kinds_;
 };
 
 }  // namespace
 
-FunctionObject::FunctionObject(CompiledFunction function) : function_(std::move(function)) {
+FunctionObject::FunctionObject(CompiledFunction function, nb::object owner)
+    : owner_(std::move(owner)), function_(std::move(function)) {
   for (const TensorDesc& output : function_.signature().outputs)
     output_shapes_.push_back(shape_to(output.shape));
   Result<PreparedCall> prepared = function_.prepare();
@@ -152,9 +219,10 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
     const nb::ft_lock_guard lock(mutex_);
     is_called_ = false;
   });
+  Places places(function_.signature(), output_shapes_, words.out);
+  if (!places.into().empty()) return {};
   boost::container::static_vector<Elements, graph_inputs_max> operands;
   for (const TensorView& input : inputs) operands.emplace_back(input);
-  Places places(function_.signature(), output_shapes_, words.out);
   boost::container::static_vector<ElementsOut, graph_outputs_max> results;
   for (std::size_t i = 0; i < places.size(); ++i)
     results.emplace_back(function_.signature().outputs[i], places.data(i));
@@ -168,19 +236,9 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
 nb::object FunctionObject::call(std::span<const TensorView> inputs, const CallWords& words) {
   nb::object made = call_prepared(inputs, words, true);
   if (made.is_valid()) return made;
-  const ExecuteOptions options = options_of(words);
-  const FunctionResult result =
-      value_of(waiting([&] { return function_.execute(inputs, options); }));
-  return outputs_of(result, words.out);
-}
-
-nb::object FunctionObject::outputs_of(const FunctionResult& result, nb::handle out) const {
-  Places places(function_.signature(), output_shapes_, out);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const TensorView view = result.output(i);
-    std::memcpy(places.data(i), view.data, view.desc.bytes());
-  }
-  return places.take();
+  Places places(function_.signature(), output_shapes_, words.out);
+  const ExecuteOptions options = options_of(words, places.into());
+  return filled(places, value_of(waiting([&] { return function_.execute(inputs, options); })));
 }
 
 nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallWords& words) {
@@ -188,19 +246,71 @@ nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallW
     nb::object made = call_prepared(inputs, words, false);
     if (made.is_valid()) return made;
   }
-  const ExecuteOptions options = options_of(words);
+  std::vector<Into> into;
+  // What is wrong with the places is found before anything runs; they are opened again at the end.
+  if (!words.out.is_none()) into = Places(function_.signature(), output_shapes_, words.out).into();
+  const ExecuteOptions options = options_of(words, into);
   return Completions::of_running_loop().initiate<FunctionResult>(
       nb::make_tuple(nb::find(this), words.out),
       [&](auto token) { function_.async_execute(inputs, options, std::move(token)); },
       [](Pending& pending, FunctionResult result) {
         const nb::tuple kept = nb::cast<nb::tuple>(pending.out);
-        return nb::inst_ptr<FunctionObject>(kept[0])->outputs_of(result, kept[1]);
+        const FunctionObject& called = *nb::inst_ptr<FunctionObject>(kept[0]);
+        Places places(called.function_.signature(), called.output_shapes_, kept[1]);
+        return filled(places, result);
       });
+}
+
+Array FunctionObject::read_state(nb::handle state, nb::handle timeout) const {
+  const std::size_t number = state_number(state);
+  const std::chrono::nanoseconds patience = timeout_from(timeout);
+  nb::object array = new_array(function_.signature().states[number]);
+  Buffer buffer;
+  buffer.open(array, true, "state", number);
+  value_of(waiting([&] {
+    return with_elements(buffer.desc(), static_cast<std::byte*>(buffer.data()), [&](auto elements) {
+      return function_.read_state(number, elements, patience);
+    });
+  }));
+  return as_array(std::move(array));
+}
+
+void FunctionObject::write_state(nb::handle state, nb::handle elements, nb::handle timeout) const {
+  const std::size_t number = state_number(state);
+  const std::chrono::nanoseconds patience = timeout_from(timeout);
+  Buffer buffer;
+  buffer.open(elements, false, "state", number);
+  const TensorDesc& expected = function_.signature().states[number];
+  if (buffer.desc().shape != expected.shape)
+    raise(Error(Errc::dimension_mismatch,
+                "Expected: " + expected.text() + ". Got: " + buffer.desc().text()));
+  value_of(waiting([&] {
+    return with_elements(
+        buffer.desc(), static_cast<const std::byte*>(buffer.data()),
+        [&](auto given) { return function_.write_state(number, given, patience); });
+  }));
+}
+
+std::size_t FunctionObject::state_number(nb::handle state) const {
+  const FunctionSignature& signature = function_.signature();
+  if (PyIndex_Check(state.ptr()) != 0) {
+    const auto number = static_cast<std::size_t>(int_from(state));
+    if (number < signature.states.size()) return number;
+  } else {
+    const auto name = word_as<std::string>("state", state);
+    const auto found = std::find(signature.state_names.begin(), signature.state_names.end(), name);
+    if (found != signature.state_names.end())
+      return static_cast<std::size_t>(found - signature.state_names.begin());
+  }
+  raise(Error(Errc::invalid_argument, "'" + signature.name + "' has " +
+                                          std::to_string(signature.states.size()) +
+                                          " states, and not " + nb::repr(state).c_str()));
 }
 
 namespace {
 
-CallWords words_from(PyObject* keywords) {
+/// A call's own words; what is none of them is an operand by its name.
+CallWords words_from(PyObject* keywords, std::vector<std::pair<std::string, nb::handle>>& named) {
   CallWords words;
   if (keywords == nullptr) return words;
   PyObject* key = nullptr;
@@ -212,14 +322,46 @@ CallWords words_from(PyObject* keywords) {
     else if (word == "timeout")
       words.timeout = value;
     else if (word == "check_nan")
-      words.check_nan = nb::cast<bool>(nb::handle(value));
+      words.check_nan = word_as<bool>("check_nan", value);
     else if (word == "priority")
-      words.priority = nb::cast<int>(nb::handle(value));
+      words.priority = word_as<int>("priority", value);
     else
-      raise_type_error("a call takes 'out', 'timeout', 'check_nan' and 'priority', not '" +
-                       std::string(word) + "'");
+      named.emplace_back(word, value);
   }
   return words;
+}
+
+/// The operands in the function's order, those with names behind those without.
+nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
+                   const std::vector<std::pair<std::string, nb::handle>>& named) {
+  std::vector<nb::object> ordered(names.size());
+  const auto count = static_cast<std::size_t>(PyTuple_Size(operands.ptr()));
+  if (count > names.size()) raise_type_error("too many operands");
+  for (std::size_t i = 0; i < count; ++i) ordered[i] = nb::borrow(operands[i]);
+  for (const auto& [name, value] : named) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      raise_type_error("no input is called '" + name +
+                       "', nor is that one of 'out', 'timeout', 'check_nan', 'priority'");
+    nb::object& place = ordered[static_cast<std::size_t>(found - names.begin())];
+    if (place.is_valid()) raise_type_error("input '" + name + "' is given twice");
+    place = nb::borrow(value);
+  }
+  nb::list list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!ordered[i].is_valid())
+      raise_type_error("input " + std::to_string(i) + " '" + names[i] + "' is missing");
+    list.append(std::move(ordered[i]));
+  }
+  return nb::tuple(list);
+}
+
+const std::vector<std::string>& input_names(const FunctionObject& function) {
+  return function.function().signature().input_names;
+}
+const std::vector<std::string>& input_names(const Traced&) {
+  raise_type_error(
+      "a call takes operands by position, and 'out', 'timeout', 'check_nan', 'priority'");
 }
 
 FunctionObject& function_for(FunctionObject& function, std::span<const TensorView>) {
@@ -231,26 +373,34 @@ FunctionObject& function_for(Traced& traced, std::span<const TensorView> views) 
 
 // The slots themselves, for what nanobind's calls of any number of arguments would cost.
 
-/// `self(*operands, **words)`.
-template <class Callable>
-PyObject* call_slot(PyObject* self, PyObject* operands, PyObject* keywords) noexcept {
+/// `use(function, views, words)` for `self(*operands, **words)`.
+template <class Callable, class Use>
+PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& use) noexcept {
   return guarded([&] {
-    const CallWords words = words_from(keywords);
+    std::vector<std::pair<std::string, nb::handle>> named;
+    const CallWords words = words_from(keywords, named);
     auto& callable = *nb::inst_ptr<Callable>(nb::handle(self));
-    return with_views(operands,
-                      [&](auto views) { return function_for(callable, views).call(views, words); });
+    nb::tuple ordered;
+    if (!named.empty()) ordered = in_order(input_names(callable), operands, named);
+    return with_views(named.empty() ? operands : ordered.ptr(),
+                      [&](auto views) { return use(function_for(callable, views), views, words); });
   });
 }
 
-/// `self._start(*operands, **words)`.
+template <class Callable>
+PyObject* call_slot(PyObject* self, PyObject* operands, PyObject* keywords) noexcept {
+  return called<Callable>(self, operands, keywords,
+                          [](FunctionObject& function, auto views, const CallWords& words) {
+                            return function.call(views, words);
+                          });
+}
+
 template <class Callable>
 PyObject* start_slot(PyObject* self, PyObject* operands, PyObject* keywords) noexcept {
-  return guarded([&] {
-    const CallWords words = words_from(keywords);
-    auto& callable = *nb::inst_ptr<Callable>(nb::handle(self));
-    return with_views(
-        operands, [&](auto views) { return function_for(callable, views).start(views, words); });
-  });
+  return called<Callable>(self, operands, keywords,
+                          [](FunctionObject& function, auto views, const CallWords& words) {
+                            return function.start(views, words);
+                          });
 }
 
 template <class Callable>
@@ -260,9 +410,12 @@ std::array<PyMethodDef, 2> methods{
      {}}};
 
 template <class Callable>
-const std::array<PyType_Slot, 3> slots{{{Py_tp_call, reinterpret_cast<void*>(&call_slot<Callable>)},
-                                        {Py_tp_methods, methods<Callable>.data()},
-                                        {0, nullptr}}};
+const std::array<PyType_Slot, 5> slots{
+    {{Py_tp_call, reinterpret_cast<void*>(&call_slot<Callable>)},
+     {Py_tp_methods, methods<Callable>.data()},
+     {Py_tp_traverse, reinterpret_cast<void*>(&traverse<Callable>)},
+     {Py_tp_clear, reinterpret_cast<void*>(&clear<Callable>)},
+     {0, nullptr}}};
 
 }  // namespace
 
@@ -283,6 +436,26 @@ void bind_function(nb::module_& module) {
                        [](const FunctionObject& f) {
                          return descriptions(f.function().signature().outputs);
                        })
+          .def_prop_ro("input_names", [](const FunctionObject& f) { return input_names(f); })
+          .def_prop_ro(
+              "output_names",
+              [](const FunctionObject& f) { return f.function().signature().output_names; })
+          .def_prop_ro(
+              "states",
+              [](const FunctionObject& f) { return descriptions(f.function().signature().states); })
+          .def_prop_ro("state_names",
+                       [](const FunctionObject& f) { return f.function().signature().state_names; })
+          .def("read_state", &FunctionObject::read_state, "state"_a, nb::kw_only(),
+               "timeout"_a = nb::none(),
+               "A copy of a state, by its name or number, between two executions.")
+          .def("write_state", &FunctionObject::write_state, "state"_a, "elements"_a, nb::kw_only(),
+               "timeout"_a = nb::none(), "Likewise.")
+          .def(
+              "reset_states",
+              [](const FunctionObject& f) {
+                value_of(waiting([&] { return f.function().reset_states(); }));
+              },
+              "Makes zeros of all states, as they were at first.")
           .def_prop_ro("commands",
                        [](const FunctionObject& f) { return f.function().signature().commands; })
           .def_prop_ro("arena_bytes",
@@ -291,7 +464,7 @@ void bind_function(nb::module_& module) {
               "instance",
               [](const FunctionObject& f) {
                 return std::make_unique<FunctionObject>(
-                    value_of(waiting([&] { return f.function().instance(); })));
+                    value_of(waiting([&] { return f.function().instance(); })), f.owner());
               },
               nb::keep_alive<0, 1>(),
               "Another one with states of its own, which shares commands and constants.")
@@ -304,7 +477,13 @@ void bind_function(nb::module_& module) {
                      nb::type_slots(slots<Traced>.data()),
                      "A Python function as a `Function` for each kind of operands: "
                      "`Runtime.function`.")
-      .def(nb::init<nb::object>(), "compile"_a)
+      .def(nb::init<nb::object, std::string>(), "compile"_a, "name"_a = "function")
+      .def_ro("name", &Traced::name)
+      .def("__repr__",
+           [](const Traced& traced) {
+             return "<Traced '" + traced.name + "', " +
+                    std::to_string(nb::len(traced.functions())) + " kinds>";
+           })
       .def_prop_ro("functions", &Traced::functions, "Those that were compiled so far.");
 }
 

@@ -22,22 +22,33 @@ struct CallWords {
 
 class FunctionObject {
  public:
-  explicit FunctionObject(CompiledFunction function);
+  /// `owner`: the runtime, which it keeps.
+  FunctionObject(CompiledFunction function, nb::object owner);
 
   [[nodiscard]] const CompiledFunction& function() const noexcept { return function_; }
+  [[nodiscard]] const nb::object& owner() const noexcept { return owner_; }
+  /// For the collector.
+  template <class Visit>
+  int each(Visit&& visit) {
+    return visit(owner_);
+  }
   /// An array, or a tuple of several; what `out` is, with the elements in it.
   nb::object call(std::span<const TensorView> inputs, const CallWords& words);
   /// The same for an event loop: the result if it can be had at once, else a `Pending`.
   nb::object start(std::span<const TensorView> inputs, const CallWords& words);
-  [[nodiscard]] nb::object outputs_of(const FunctionResult& result, nb::handle out) const;
+  Array read_state(nb::handle state, nb::handle timeout) const;
+  void write_state(nb::handle state, nb::handle elements, nb::handle timeout) const;
 
  private:
   /// By the prepared call, if it fits and nobody else has it. Null: it was not made, perhaps
   /// because it would have had to wait, which it was not to.
   nb::object call_prepared(std::span<const TensorView> inputs, const CallWords& words,
                            bool may_wait);
+  /// By its name or its number.
+  [[nodiscard]] std::size_t state_number(nb::handle state) const;
   [[nodiscard]] bool fits(std::span<const TensorView> inputs) const;
 
+  nb::object owner_;
   const CompiledFunction function_;
   std::vector<nb::object> output_shapes_;
   std::optional<PreparedCall> prepared_;

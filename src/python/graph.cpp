@@ -58,6 +58,20 @@ void binary(nb::class_<ValueObject>& cls, const char* name, const char* reflecte
       "other"_a);
 }
 
+/// What Python writes with an operator, as int32.
+template <Comparison comparison, bool is_swapped>
+void comparing(nb::class_<ValueObject>& cls, const char* name, const char* signature) {
+  cls.def(
+      name,
+      [](nb::handle self, nb::handle other) {
+        Request request = request_of(Op::compare);
+        request.attributes.comparison = comparison;
+        return is_swapped ? graph_of(self).run(request, {other, self})
+                          : graph_of(self).run(request, {self, other});
+      },
+      "other"_a, nb::sig(signature));
+}
+
 std::string describe_graph(GraphObject& graph) {
   return "<Graph '" + graph.graph().name() + "', " + std::to_string(graph.graph().op_count()) +
          " ops>";
@@ -88,7 +102,7 @@ ValueObject GraphObject::run(Request& request, OperandList operands) {
     else
       given.add(operand);
   }
-  const std::span<const TensorView> views = given.views();
+  const std::span<const TensorView> views = given.views(request.op);
   request.input_count = static_cast<std::uint32_t>(views.size());
   std::copy(views.begin(), views.end(), request.inputs.begin());
   return checked(graph_.add(request));
@@ -99,7 +113,9 @@ void bind_graph(nb::module_& module) {
       nb::class_<ValueObject>(module, "Value",
                               "What an input, a constant or an op of a graph "
                               "stands for.")
-          .def_ro("graph", &ValueObject::graph)
+          .def_prop_ro(
+              "graph", [](const ValueObject& v) { return v.graph; },
+              nb::sig("def graph(self) -> Graph"))
           .def_prop_ro("shape", [](const ValueObject& v) { return shape_to(v.value.desc().shape); })
           .def_prop_ro("dtype",
                        [](const ValueObject& v) {
@@ -121,6 +137,15 @@ void bind_graph(nb::module_& module) {
   binary<Op::mul>(value, "__mul__", "__rmul__");
   binary<Op::div>(value, "__truediv__", "__rtruediv__");
   binary<Op::matmul>(value, "__matmul__", "__rmatmul__");
+  comparing<Comparison::equal, false>(value, "__eq__", "def __eq__(self, other: object, /) -> Any");
+  comparing<Comparison::not_equal, false>(value, "__ne__",
+                                          "def __ne__(self, other: object, /) -> Any");
+  comparing<Comparison::less, false>(value, "__lt__", "def __lt__(self, other: object, /) -> Any");
+  comparing<Comparison::less_equal, false>(value, "__le__",
+                                           "def __le__(self, other: object, /) -> Any");
+  comparing<Comparison::less, true>(value, "__gt__", "def __gt__(self, other: object, /) -> Any");
+  comparing<Comparison::less_equal, true>(value, "__ge__",
+                                          "def __ge__(self, other: object, /) -> Any");
   value.attr("__array_ufunc__") = nb::none();  // so that numpy leaves `array + value` to us
 
   auto graph = nb::class_<GraphObject>(
@@ -143,16 +168,17 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("op_count", [](GraphObject& g) { return g.graph().op_count(); })
       .def(
           "input",
-          [](GraphObject& g, nb::handle shape, nb::handle dtype) {
-            return g.checked(g.graph().input({dtype_from(dtype), shape_from(shape)}));
+          [](GraphObject& g, nb::handle shape, nb::handle dtype, std::string_view name) {
+            return g.checked(g.graph().input({dtype_from(dtype), shape_from(shape)}, name));
           },
-          "shape"_a, "dtype"_a = nb::none(), "What each call brings, in the order of these.")
+          "shape"_a, "dtype"_a = nb::none(), "name"_a = "",
+          "What each call brings, in the order of these.")
       .def(
           "state",
-          [](GraphObject& g, nb::handle shape, nb::handle dtype) {
-            return g.checked(g.graph().state({dtype_from(dtype), shape_from(shape)}));
+          [](GraphObject& g, nb::handle shape, nb::handle dtype, std::string_view name) {
+            return g.checked(g.graph().state({dtype_from(dtype), shape_from(shape)}, name));
           },
-          "shape"_a, "dtype"_a = nb::none(),
+          "shape"_a, "dtype"_a = nb::none(), "name"_a = "",
           "What the function keeps from one call to the next: zeros at first.")
       .def(
           "update",
@@ -166,16 +192,20 @@ void bind_graph(nb::module_& module) {
           [](GraphObject& g, nb::handle elements) {
             Operands<few_operands> given;
             given.add(elements);
+            if (given.views()[0].tensor != 0)
+              raise(Error(Errc::unsupported,
+                          "a resident tensor is no constant of a graph: give "
+                          "it as an input, or tensor.read()"));
             return g.checked(g.graph().constant(given.views()[0]));
           },
           "elements"_a, "Elements that stay on the device; the graph copies them.")
       .def(
           "output",
-          [](GraphObject& g, const ValueObject& output) {
-            g.graph().output(output.value);
+          [](GraphObject& g, const ValueObject& output, std::string_view name) {
+            g.graph().output(output.value, name);
             g.check();
           },
-          "value"_a, "What each call answers, in the order of these.")
+          "value"_a, "name"_a = "", "What each call answers, in the order of these.")
       .def("__repr__", &describe_graph);
   OpMethods<GraphObject>::bind(graph);
 

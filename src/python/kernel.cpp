@@ -20,7 +20,7 @@ struct Asked {
   Asked(Request& request, std::span<const nb::handle> given, nb::handle out, nb::handle timeout,
         int priority) {
     for (const nb::handle operand : given) operands.add(operand);
-    const std::span<const TensorView> views = operands.views();
+    const std::span<const TensorView> views = operands.views(request.op);
     if (views.size() > inputs_max)
       raise(Error(Errc::arity_mismatch, "no op takes " + std::to_string(views.size())));
     request.input_count = static_cast<std::uint32_t>(views.size());
@@ -46,8 +46,8 @@ struct Words {
     };
     take("out", [&](nb::object value) { out = std::move(value); });
     take("timeout", [&](nb::object value) { timeout = std::move(value); });
-    take("priority", [&](const nb::object& value) { priority = nb::cast<int>(value); });
-    request.attributes = attributes_from(nb::borrow<nb::dict>(rest));
+    take("priority", [&](const nb::object& value) { priority = word_as<int>("priority", value); });
+    request.attributes = attributes_from(request.op, nb::borrow<nb::dict>(rest));
   }
 };
 
@@ -72,17 +72,23 @@ struct PlainOutcome {
   nb::object value;
   nb::object error;
 
+  /// For the collector.
+  template <class Visit>
+  int each(Visit&& visit) {
+    const int stop = visit(value);
+    return stop != 0 ? stop : visit(error);
+  }
   [[nodiscard]] nb::object result() const {
-    if (error.is_none()) return value;
+    if (!error.is_valid() || error.is_none()) return value;
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
     throw nb::python_error();
   }
 };
 
-/// Elements, or bytes of a program of one's own; None of neither.
-nb::object value_of_reply(const Reply& reply) {
+/// Elements, or None of an op that gives none; the bytes of another program's reply.
+nb::object value_of_reply(const Reply& reply, bool is_of_op) {
   if (reply.tensor().desc.dtype != DType::none) return array_of(reply.tensor());
-  return bytes_to(reply.bytes());
+  return is_of_op ? nb::none() : nb::object(bytes_to(reply.bytes()));
 }
 
 PlainOutcome receive(KernelObject& object, nb::handle timeout) {
@@ -93,10 +99,16 @@ PlainOutcome receive(KernelObject& object, nb::handle timeout) {
     patience = seconds == 0 ? std::chrono::nanoseconds(0) : timeout_from(timeout);
   }
   Result<Reply> reply = waiting([&] { return object.kernel().receive(patience); });
-  if (reply) return {reply->id(), value_of_reply(*reply), nb::none()};
+  if (reply) return {reply->id(), value_of_reply(*reply, object.takes_ops()), nb::none()};
   if (reply.error().message == 0) raise(reply.error());
   return {reply.error().message, nb::none(), to_exception(reply.error())};
 }
+
+template <class Holder>
+const std::array<PyType_Slot, 3> holder_slots{
+    {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<Holder>)},
+     {Py_tp_clear, reinterpret_cast<void*>(&clear<Holder>)},
+     {0, nullptr}}};
 
 // --- programs of one's own ----------------------------------------------------------------------
 
@@ -221,7 +233,8 @@ MessageId KernelObject::send(const std::string& op, const nb::args& operands, nb
 }
 
 void bind_kernel(nb::module_& module) {
-  nb::class_<PlainOutcome>(module, "Outcome", "How a message that was sent has ended.")
+  nb::class_<PlainOutcome>(module, "Outcome", nb::type_slots(holder_slots<PlainOutcome>.data()),
+                           "How a message that was sent has ended.")
       .def_ro("id", &PlainOutcome::id)
       .def_ro("value", &PlainOutcome::value, "An array, or the reply's bytes; None of an error.")
       .def_ro("error", &PlainOutcome::error, "The exception, or None.")
@@ -232,6 +245,7 @@ void bind_kernel(nb::module_& module) {
       });
   auto kernel =
       nb::class_<KernelObject>(module, "Kernel", nb::is_weak_referenceable(),
+                               nb::type_slots(holder_slots<KernelObject>.data()),
                                "A ring kernel: an actor on the device that takes messages. Made by "
                                "`Runtime.launch`. The end of a `with` block terminates it, after "
                                "what is queued.");
@@ -265,7 +279,8 @@ void bind_kernel(nb::module_& module) {
            "are then a finished FlatBuffer.")
       .def("send_bytes", &send_bytes, "data"_a, "method"_a = nb::none(), nb::kw_only(),
            "timeout"_a = nb::none(), "priority"_a = 0)
-      .def("_start_bytes", &start_bytes)
+      .def("_start_bytes", &start_bytes, "data"_a, "method"_a.none(), "timeout"_a.none(),
+           "priority"_a)
       .def(
           "read_state",
           [](KernelObject& k, std::size_t size) {

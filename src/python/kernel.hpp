@@ -11,9 +11,17 @@ namespace ringkernel::python {
 
 class KernelObject {
  public:
-  explicit KernelObject(Kernel kernel) noexcept : kernel_(std::move(kernel)) {}
+  /// `owner`: the runtime, which it keeps. `takes_ops`: it is of the program `core`.
+  KernelObject(Kernel kernel, nb::object owner, bool takes_ops) noexcept
+      : owner_(std::move(owner)), kernel_(std::move(kernel)), takes_ops_(takes_ops) {}
 
   [[nodiscard]] Kernel& kernel() noexcept { return kernel_; }
+  /// For the collector.
+  template <class Visit>
+  int each(Visit&& visit) {
+    return visit(owner_);
+  }
+  [[nodiscard]] bool takes_ops() const noexcept { return takes_ops_; }
   /// One op: `request` has its attributes, and gets its operands. The result is a new array, `out`
   /// with it, or None of an op without one.
   Array run(Request& request, std::span<const nb::handle> operands, nb::handle out,
@@ -32,7 +40,9 @@ class KernelObject {
   nb::object run_prepared(const Request& request, const SendOptions& options, nb::handle out,
                           bool may_wait);
 
+  nb::object owner_;
   Kernel kernel_;
+  const bool takes_ops_;
   PreparedCalls prepared_;
 };
 

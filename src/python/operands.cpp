@@ -44,6 +44,9 @@ void Buffer::open(nb::handle object, bool writable, const char* what, std::size_
   close();
   nb::handle source = object;
   if (PyObject_CheckBuffer(object.ptr()) == 0) {
+    if (writable)
+      refuse(Errc::invalid_dtype, what, number,
+             "is a " + type_of(object) + ", which takes no elements: an array does");
     if (!nb::hasattr(object, "__dlpack__"))
       refuse(Errc::invalid_dtype, what, number,
              "is a " + type_of(object) +
@@ -115,33 +118,38 @@ void Operands<capacity>::add_tensor(nb::handle object) {
 }
 
 template <std::size_t capacity>
-void Operands<capacity>::resolve_numbers() {
-  if (numbers_ == 0) return;
-  DType dtype = DType::f32;
+void Operands<capacity>::resolve_numbers(Op op) {
+  const auto is_condition = [op](std::size_t i) { return op == Op::select && i == 0; };
+  DType common = DType::f32;
   for (std::size_t i = count_; i-- != 0;)
-    if ((numbers_ >> i & 1u) == 0) dtype = views_[i].desc.dtype;
-  for (std::size_t i = 0; i < count_; ++i) {
-    if ((numbers_ >> i & 1u) == 0) continue;
-    PyObject* const number = number_objects_[i].ptr();
-    if (dtype == DType::f32) {
-      const double value = PyFloat_AsDouble(number);
-      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-      values_[i].f32 = static_cast<float>(value);
-    } else {
-      if (PyFloat_Check(number))
-        refuse(Errc::dtype_mismatch, "operand", i,
-               "is a float beside integers. Write int(x), or the others as numpy.float32");
-      const long long value = PyLong_AsLongLong(number);
-      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-      if (dtype == DType::i64)
-        values_[i].i64 = value;
-      else if (value == static_cast<std::int32_t>(value))
-        values_[i].i32 = static_cast<std::int32_t>(value);
-      else
-        refuse(Errc::dtype_mismatch, "operand", i, "is too large for int32");
-    }
-    views_[i] = TensorView(TensorDesc{dtype, {}}, &values_[i]);
+    if ((numbers_ >> i & 1u) == 0 && !is_condition(i)) common = views_[i].desc.dtype;
+  for (std::size_t i = 0; i < count_; ++i)
+    if ((numbers_ >> i & 1u) != 0)
+      resolve(i, is_condition(i) || (op == Op::gather && i == 1) ? DType::i32 : common);
+}
+
+template <std::size_t capacity>
+void Operands<capacity>::resolve(std::size_t operand, DType dtype) {
+  PyObject* const number = number_objects_[operand].ptr();
+  Number& value = values_[operand];
+  if (dtype == DType::f32) {
+    const double given = PyFloat_AsDouble(number);
+    if (given == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    value.f32 = static_cast<float>(given);
+  } else {
+    if (PyFloat_Check(number))
+      refuse(Errc::dtype_mismatch, "operand", operand,
+             "is a float beside integers. Write int(x), or the others as numpy.float32");
+    const long long given = PyLong_AsLongLong(number);
+    if (given == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (dtype == DType::i64)
+      value.i64 = given;
+    else if (given == static_cast<std::int32_t>(given))
+      value.i32 = static_cast<std::int32_t>(given);
+    else
+      refuse(Errc::dtype_mismatch, "operand", operand, "is too large for int32");
   }
+  views_[operand] = TensorView(TensorDesc{dtype, {}}, &value);
 }
 
 template class Operands<few_operands>;
@@ -200,10 +208,18 @@ DType dtype_from(nb::handle object) {
 // --- small values -----------------------------------------------------------------------------
 
 IntList ints_from(nb::handle object) {
-  if (PyIndex_Check(object.ptr()) != 0) return {nb::cast<std::int64_t>(nb::int_(object))};
+  if (PyIndex_Check(object.ptr()) != 0) return {int_from(object)};
   IntList list;
-  for (const nb::handle item : object) list.push_back(nb::cast<std::int64_t>(nb::int_(item)));
+  for (const nb::handle item : object) list.push_back(int_from(item));
   return list;
+}
+
+std::int64_t int_from(nb::handle object) {
+  const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  const long long value = PyLong_AsLongLong(index.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return value;
 }
 
 Shape shape_from(nb::handle object) {

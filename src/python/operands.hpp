@@ -28,8 +28,7 @@ namespace ringkernel::python {
 class Buffer {
  public:
   Buffer() noexcept = default;
-  /// Only of one that is not open.
-  Buffer(Buffer&&) noexcept {}
+  Buffer(Buffer&&) = delete;  // an open one may point into itself
   Buffer& operator=(Buffer&&) = delete;
   ~Buffer() { close(); }
 
@@ -65,15 +64,17 @@ class Operands {
     views_[count_++] = view;
   }
   /// A number takes the element type of the first operand that is none; float32 if there is none.
-  [[nodiscard]] std::span<const TensorView> views() {
-    resolve_numbers();
+  /// Not of a condition; and a condition, and an index, is int32.
+  [[nodiscard]] std::span<const TensorView> views(Op op = Op::noop) {
+    if (numbers_ != 0) resolve_numbers(op);
     return std::span(views_).first(count_);
   }
 
  private:
   bool add_number(nb::handle object);
   void add_tensor(nb::handle object);
-  void resolve_numbers();
+  void resolve_numbers(Op op);
+  void resolve(std::size_t operand, DType dtype);
 
   std::size_t count_ = 0;
   std::uint32_t numbers_ = 0;  // bit i: operand i is one
@@ -104,6 +105,8 @@ extern template class Operands<graph_inputs_max>;
 /// float32, int32 or int64, as numpy's, its name, or None (float32).
 [[nodiscard]] DType dtype_from(nb::handle object);
 [[nodiscard]] const char* numpy_name(DType dtype) noexcept;
+/// What has `__index__`; nothing is rounded.
+[[nodiscard]] std::int64_t int_from(nb::handle object);
 /// An integer or a sequence of them.
 [[nodiscard]] IntList ints_from(nb::handle object);
 [[nodiscard]] Shape shape_from(nb::handle object);
@@ -113,5 +116,20 @@ extern template class Operands<graph_inputs_max>;
 /// Bytes of any buffer, copied.
 [[nodiscard]] std::vector<std::byte> bytes_from(nb::handle object);
 [[nodiscard]] nb::bytes bytes_to(std::span<const std::byte> bytes);
+
+/// Calls `use` with the elements at `data` as what they are.
+template <class Byte, class Use>
+Result<void> with_elements(const TensorDesc& desc, Byte* data, Use&& use) {
+  const auto count = static_cast<std::size_t>(desc.element_count());
+  const auto as = [&]<class T>(T) {
+    using Element = std::conditional_t<std::is_const_v<Byte>, const T, T>;
+    return use(std::span<Element>(reinterpret_cast<Element*>(data), count));
+  };
+  switch (desc.dtype) {
+    case DType::i32: return as(std::int32_t{});
+    case DType::i64: return as(std::int64_t{});
+    default: return as(float{});
+  }
+}
 
 }  // namespace ringkernel::python

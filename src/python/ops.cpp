@@ -13,7 +13,7 @@ struct Word {
 };
 template <class Value, std::size_t count>
 Value look_up(const Word<Value> (&rows)[count], nb::handle object, const char* what) {
-  const auto given = nb::cast<std::string>(object);
+  const auto given = word_as<std::string>(what, object);
   std::string known;
   for (const Word<Value>& row : rows) {
     if (row.word == given) return row.value;
@@ -47,18 +47,18 @@ Op op_from(std::string_view name) {
       Error(Errc::unsupported_operation, "no op '" + std::string(name) + "'. There are:" + known));
 }
 
-OpAttributes attributes_from(const nb::dict& words) {
+OpAttributes attributes_from(Op op, const nb::dict& words) {
   OpAttributes attributes;
-  const Word<IntList*> lists[] = {{"axes", &attributes.axes},
-                                  {"shape", &attributes.shape},
-                                  {"permutation", &attributes.permutation},
-                                  {"indices", &attributes.indices},
-                                  {"starts", &attributes.slice.starts},
-                                  {"ends", &attributes.slice.ends},
-                                  {"steps", &attributes.slice.steps},
-                                  {"window", &attributes.window},
-                                  {"strides", &attributes.strides},
-                                  {"pads", &attributes.pads}};
+  if (op == Op::softmax) attributes.axes = {-1};
+  if (op == Op::concat) attributes.axes = {0};
+  if (op == Op::conv2d || op == Op::max_pool) attributes.strides = {1, 1};
+  const Word<IntList*> lists[] = {
+      {"axes", &attributes.axes},       {"axis", &attributes.axes},
+      {"shape", &attributes.shape},     {"permutation", &attributes.permutation},
+      {"indices", &attributes.indices}, {"starts", &attributes.slice.starts},
+      {"ends", &attributes.slice.ends}, {"steps", &attributes.slice.steps},
+      {"window", &attributes.window},   {"strides", &attributes.strides},
+      {"pads", &attributes.pads}};
   for (const auto [key, value] : words) {
     const auto word = nb::cast<std::string>(key);
     const auto* const list = std::find_if(std::begin(lists), std::end(lists),
@@ -66,11 +66,11 @@ OpAttributes attributes_from(const nb::dict& words) {
     if (list != std::end(lists))
       *list->value = ints_from(value);
     else if (word == "keepdims")
-      attributes.keepdims = nb::cast<bool>(value);
+      attributes.keepdims = word_as<bool>(word, value);
     else if (word == "padding")
       attributes.padding = padding_from(value);
     else if (word == "groups")
-      attributes.groups = nb::cast<std::int64_t>(value);
+      attributes.groups = word_as<std::int64_t>(word, value);
     else if (word == "comparison")
       attributes.comparison = comparison_from(value);
     else if (word == "dtype")

@@ -12,9 +12,10 @@
 
 namespace ringkernel::python {
 
-/// By the words of `OpAttributes`: axes, shape, keepdims, permutation, indices, starts, ends,
-/// steps, window, strides, pads, padding, groups, comparison, dtype. TypeError for others.
-[[nodiscard]] OpAttributes attributes_from(const nb::dict& words);
+/// By the words of `OpAttributes`: axes (or axis), shape, keepdims, permutation, indices, starts,
+/// ends, steps, window, strides, pads, padding, groups, comparison, dtype. TypeError for others.
+/// What is left out is as the op's method has it.
+[[nodiscard]] OpAttributes attributes_from(Op op, const nb::dict& words);
 [[nodiscard]] Padding padding_from(nb::handle object);
 [[nodiscard]] Comparison comparison_from(nb::handle object);
 /// By its name. NotFound, with the names that there are.
@@ -79,6 +80,8 @@ struct OpMethods {
     unary<Op::sqrt>(cls, "sqrt", "The square root, rounded correctly.", annotations...);
     unary<Op::tanh>(cls, "tanh", "The hyperbolic tangent.", annotations...);
     unary<Op::erf>(cls, "erf", "The error function.", annotations...);
+    unary<Op::sum_all>(cls, "sum_all", "The sum of all elements.", annotations...);
+    unary<Op::mean_all>(cls, "mean_all", "The mean of all elements.", annotations...);
     unary<Op::copy>(cls, "copy", "The same elements.", annotations...);
     cls.def(
         "compare",

@@ -29,7 +29,8 @@ PreparedCalls::Entry* PreparedCalls::take(Kernel& kernel, const Request& request
       for (std::size_t k = 0; k < request.input_count; ++k) inputs[k] = request.inputs[k].desc;
       Result<Inference> inferred =
           infer(request.op, std::span(inputs).first(request.input_count), request.attributes);
-      if (!inferred) return nullptr;  // the plain call says what is wrong
+      // The plain call says what is wrong, or answers without a result.
+      if (!inferred || inferred->output.dtype == DType::none) return nullptr;
       Result<PreparedCall> prepared = kernel.prepare(request);
       if (!prepared) return nullptr;
       entry.result = inferred->output;

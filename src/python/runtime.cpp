@@ -17,7 +17,7 @@ class RuntimeObject {
   explicit RuntimeObject(RingKernelRuntime runtime) : runtime_(std::move(runtime)) {}
   RuntimeObject(RuntimeObject&&) = delete;
   ~RuntimeObject() {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     runtime_.reset();
   }
   [[nodiscard]] RingKernelRuntime& operator*() noexcept { return *runtime_; }
@@ -99,6 +99,13 @@ void open_runtime(RuntimeObject* self, const std::string& target, const std::str
   new (self) RuntimeObject(std::move(*runtime));
 }
 
+std::unique_ptr<KernelObject> object_of(RuntimeObject& runtime, Kernel kernel,
+                                        const std::string& program) {
+  const Result<ProgramInfo> info = runtime->program(program);
+  return std::make_unique<KernelObject>(std::move(kernel), nb::find(&runtime),
+                                        info && info->takes_ops);
+}
+
 std::unique_ptr<KernelObject> launch(RuntimeObject& runtime, const std::string& id,
                                      std::string program, std::string behaviour, bool activate,
                                      std::uint32_t input_bytes, std::uint32_t output_bytes,
@@ -113,13 +120,13 @@ std::unique_ptr<KernelObject> launch(RuntimeObject& runtime, const std::string& 
   options.in_flight_max = in_flight_max;
   options.queue_max = queue_max;
   options.backpressure = backpressure_from(backpressure);
-  return std::make_unique<KernelObject>(
-      value_of(waiting([&] { return runtime->launch(id, options); })));
+  Kernel kernel = value_of(waiting([&] { return runtime->launch(id, options); }));
+  return object_of(runtime, std::move(kernel), options.program);
 }
 
 std::unique_ptr<FunctionObject> compile(RuntimeObject& runtime, GraphObject& graph) {
   return std::make_unique<FunctionObject>(
-      value_of(waiting([&] { return runtime->compile(graph.graph()); })));
+      value_of(waiting([&] { return runtime->compile(graph.graph()); })), nb::find(&runtime));
 }
 
 /// What a program is made of: text, or files by their paths.
@@ -149,17 +156,8 @@ std::string describe_runtime(RuntimeObject& runtime) {
 
 }  // namespace
 
-bool signal_has_raised() noexcept {
-  const nb::gil_scoped_acquire locked;
-  return PyErr_CheckSignals() != 0;
-}
-
-bool signal_has_raised_here() noexcept {
-  { const nb::gil_scoped_release unlocked; }
-  return PyErr_CheckSignals() != 0;
-}
-
 void bind_runtime(nb::module_& module) {
+  module.def("end_interpreter", &Unlocked::end_interpreter, "For atexit.");
   nb::class_<SwapInfo>(module, "SwapInfo", "How a program took another one's place.")
       .def_ro("version", &SwapInfo::version)
       .def_prop_ro(
@@ -168,25 +166,26 @@ void bind_runtime(nb::module_& module) {
       .def_ro("migrated", &SwapInfo::migrated);
   const KernelOptions kernel;
   const RuntimeOptions defaults;
-  nb::class_<RuntimeObject> runtime(module, "_Runtime", nb::is_weak_referenceable());
+  nb::class_<RuntimeObject> runtime(module, "RuntimeBase", nb::is_weak_referenceable());
   refuse_pickle(runtime, "a runtime cannot be pickled: open one in each process");
   runtime
       .def("__init__", &open_runtime, nb::kw_only(), "target"_a = "automatic", "backend"_a = "",
            "device"_a = nb::none(), "name"_a = "", "arena_bytes"_a = defaults.arena_bytes,
            "transfer"_a = "automatic", "call_timeout"_a = nb::none(), "http_address"_a = "",
            "telemetry"_a = true, "log"_a = nb::none())
-      .def("launch", &launch, nb::keep_alive<0, 1>(), "id"_a, "program"_a = kernel.program,
-           "behaviour"_a = "", nb::kw_only(), "activate"_a = true,
-           "input_bytes"_a = kernel.input_bytes, "output_bytes"_a = kernel.output_bytes,
-           "in_flight_max"_a = kernel.in_flight_max, "queue_max"_a = kernel.queue_max,
-           "backpressure"_a = "block",
+      .def("launch", &launch, "id"_a, "program"_a = kernel.program, "behaviour"_a = "",
+           nb::kw_only(), "activate"_a = true, "input_bytes"_a = kernel.input_bytes,
+           "output_bytes"_a = kernel.output_bytes, "in_flight_max"_a = kernel.in_flight_max,
+           "queue_max"_a = kernel.queue_max, "backpressure"_a = "block",
            "A ring kernel of the program `core` (ops), `echo`, or one of your own.")
       .def(
           "kernel",
           [](RuntimeObject& r, const std::string& id) {
-            return std::make_unique<KernelObject>(value_of(r->kernel(id)));
+            Kernel found = value_of(r->kernel(id));
+            const std::string program = found.metrics().program;
+            return object_of(r, std::move(found), program);
           },
-          nb::keep_alive<0, 1>(), "id"_a, "The kernel that was launched under this id.")
+          "id"_a, "The kernel that was launched under this id.")
       .def(
           "kernels", [](RuntimeObject& r) { return r->kernels(); },
           "Ids of all kernels that have not ended, sorted.")
@@ -198,8 +197,7 @@ void bind_runtime(nb::module_& module) {
           },
           nb::keep_alive<0, 1>(), "shape"_a, "dtype"_a = nb::none(),
           "Elements that stay on the device, zeros at first.")
-      .def("compile", &compile, nb::keep_alive<0, 1>(), "graph"_a,
-           "Makes a graph ready to be run by one message.")
+      .def("compile", &compile, "graph"_a, "Makes a graph ready to be run by one message.")
       .def("metrics", [](RuntimeObject& r) { return r->metrics(); })
       .def(
           "errors", [](RuntimeObject& r) { return r->errors(); },

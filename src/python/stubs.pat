@@ -14,7 +14,7 @@ _core.Kernel.__suffix__:
     ) -> bytes:
         """As `call_bytes`, awaited. Cancelling the task cancels the message."""
 
-_core.(Function|Traced).__suffix__:
+_core.(Function|Traced).__call__:
     def __call__(
         self,
         *operands: object,
@@ -22,9 +22,11 @@ _core.(Function|Traced).__suffix__:
         timeout: float | None = None,
         check_nan: bool = False,
         priority: int = 0,
+        **named: object,
     ) -> Any:
         """Runs it: an array, or a tuple of several; with `out`, the elements go there."""
 
+_core.(Function|Traced).__suffix__:
     async def acall(
         self,
         *operands: object,
@@ -32,8 +34,32 @@ _core.(Function|Traced).__suffix__:
         timeout: float | None = None,
         check_nan: bool = False,
         priority: int = 0,
+        **named: object,
     ) -> Any:
         """As a call, awaited. Cancelling the task cancels the message."""
+
+_core.RuntimeBase.__suffix__:
+    def _add_program(
+        self,
+        name: str,
+        source: str,
+        path: str | None,
+        schema: bytes | None,
+        state_bytes: int,
+        reply_bytes: int,
+        guard: bool | None,
+    ) -> None: ...
+
+    def _swap_program(
+        self,
+        name: str,
+        source: str,
+        path: str | None,
+        schema: bytes | None,
+        state_bytes: int,
+        reply_bytes: int,
+        guard: bool | None,
+    ) -> SwapInfo: ...
 
 _core.__prefix__:
     from typing import Any

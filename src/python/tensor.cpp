@@ -9,31 +9,15 @@ namespace {
 
 nb::handle tensor_type;  // the module's, for ever
 
-/// Calls `use` with the elements at `data` as what they are.
-template <class Byte, class Use>
-Result<void> with_elements(const TensorDesc& desc, Byte* data, Use&& use) {
-  const auto count = static_cast<std::size_t>(desc.element_count());
-  const auto as = [&]<class T>(T) {
-    using Element = std::conditional_t<std::is_const_v<Byte>, const T, T>;
-    return use(std::span<Element>(reinterpret_cast<Element*>(data), count));
-  };
-  switch (desc.dtype) {
-    case DType::i32: return as(std::int32_t{});
-    case DType::i64: return as(std::int64_t{});
-    default: return as(float{});
-  }
-}
-
 Array read(const Tensor& tensor, nb::handle out, nb::handle timeout) {
   const std::chrono::nanoseconds patience = timeout_from(timeout);
   nb::object array = out.is_none() ? new_array(tensor.desc()) : nb::borrow(out);
   Buffer buffer;
   buffer.open(array, true, "out", 0);
-  const Result<void> done = waiting([&] {
+  value_of(waiting([&] {
     return with_elements(buffer.desc(), static_cast<std::byte*>(buffer.data()),
                          [&](auto elements) { return tensor.read(elements, patience); });
-  });
-  if (!done) raise(done.error());
+  }));
   return as_array(std::move(array));
 }
 
@@ -45,11 +29,10 @@ void write(Tensor& tensor, nb::handle elements, nb::handle timeout) {
   if (expected.dtype != DType::none && buffer.desc().shape != expected.shape)
     raise(Error(Errc::dimension_mismatch,
                 "Expected: " + expected.text() + ". Got: " + buffer.desc().text()));
-  const Result<void> done = waiting([&] {
+  value_of(waiting([&] {
     return with_elements(buffer.desc(), static_cast<const std::byte*>(buffer.data()),
                          [&](auto given) { return tensor.write(given, patience); });
-  });
-  if (!done) raise(done.error());
+  }));
 }
 
 void assign(Tensor& tensor, nb::handle index, nb::handle elements) {
@@ -101,7 +84,9 @@ void bind_tensor(nb::module_& module) {
                   .def("__setitem__", &assign)
                   .def(
                       "__array__",
-                      [](const Tensor& t, nb::handle dtype, nb::handle) {
+                      [](const Tensor& t, nb::handle dtype, nb::handle copy) {
+                        if (copy.is(Py_False))
+                          raise_value_error("a resident tensor is read as a copy");
                         Array array = read(t, nb::none(), nb::none());
                         return dtype.is_none() ? array : as_array(array.attr("astype")(dtype));
                       },

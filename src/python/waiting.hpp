@@ -8,16 +8,44 @@
 
 namespace ringkernel::python {
 
+/// Without the interpreter's lock while it lives. Once the interpreter ends, threads that would
+/// take it again rest here for ever instead: Python would end them in the middle of a frame.
+///
+/// Threading: of the thread that has the lock.
+/// Memory ordering: who takes the lock counts itself and looks whether the interpreter ends; who
+/// ends it says so and waits for the count; both sequentially consistent, so that one sees the
+/// other.
+class Unlocked {
+ public:
+  Unlocked() noexcept : thread_(PyEval_SaveThread()) {}
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    begin_locking();
+    PyEval_RestoreThread(thread_);
+    end_locking();
+  }
+
+  /// From here on only the calling thread, which has the lock, takes it; for `atexit`.
+  static void end_interpreter();
+
+ private:
+  friend bool signal_has_raised() noexcept;
+  static void begin_locking() noexcept;
+  static void end_locking() noexcept;
+
+  PyThreadState* const thread_;
+};
+
 /// Whether a signal handler has raised: asked by a thread that waits without the lock.
 [[nodiscard]] bool signal_has_raised() noexcept;
-
 /// The same, asked by a thread that waits with the lock, which it gives to others for a moment.
 [[nodiscard]] bool signal_has_raised_here() noexcept;
 
 /// What `call()` gives, which must not touch a Python object.
 template <class Call>
 auto waiting(Call&& call) {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const InterruptScope interruptible(&signal_has_raised);
   return std::forward<Call>(call)();
 }

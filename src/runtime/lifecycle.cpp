@@ -37,7 +37,8 @@ Error KernelState::explained(Error error) const {
 
 void KernelState::set_status(KernelStatus status) noexcept {
   status_ = status;
-  is_active_.store(status == KernelStatus::active, std::memory_order_relaxed);  // as in can_run_here
+  // relaxed: as in can_run_here
+  is_active_.store(status == KernelStatus::active, std::memory_order_relaxed);
   runtime_->changed(id_, status);
 }
 

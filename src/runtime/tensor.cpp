@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "bridge/idle.hpp"
+#include "bridge/interruption.hpp"
 #include "foundation/memory_error.hpp"
 
 namespace ringkernel {
@@ -31,12 +32,19 @@ Result<void> copy_when_unused(const detail::TensorState& tensor, std::chrono::na
   const std::uint64_t deadline_ns =
       runtime.deadline_ns(timeout.count() != 0 ? timeout : runtime.options().call_timeout);
   bridge::IdleStrategy idle;
+  const bridge::Interruption interruption;
+  std::uint64_t asks_ns = interruption.wakes_at(deadline_ns, runtime.clock().now_ns());
   for (;;) {
     RK_TRY(copied, try_copy(runtime.tensors()));
     if (copied) return {};
-    if (runtime.clock().now_ns() >= deadline_ns)
+    const std::uint64_t now_ns = runtime.clock().now_ns();
+    if (now_ns >= deadline_ns)
       return Error(Errc::deadline_exceeded,
                    "while messages in flight used tensor " + std::to_string(tensor.id()));
+    if (now_ns >= asks_ns) {
+      if (interruption.came()) return bridge::Interruption::error();
+      asks_ns = interruption.wakes_at(deadline_ns, now_ns);
+    }
     if (runtime.bridge().serve_channels(bridge::Bridge::Drain::all) != 0) idle.reset();
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));

@@ -70,6 +70,25 @@ TEST_P(Interrupts, EndAReceiverThatNobodyServes) {
   EXPECT_EQ(kernel.receive(1h).error().code, interrupted_code);
 }
 
+TEST_P(Interrupts, EndACopyOfATensorThatAMessageUses) {
+  auto runtime = open();
+  Kernel kernel = resting(runtime, "a", {});
+  Tensor tensor = runtime.allocate({DType::f32, {4}}).value();
+  ASSERT_TRUE(kernel.send(ops::relu(tensor).into(tensor)));
+  std::vector<float> elements(4);
+  {
+    const GivingUp giving_up;
+    EXPECT_EQ(tensor.read(elements).error().code, interrupted_code);
+  }
+  {
+    const GivingUp giving_up;
+    EXPECT_EQ(tensor.write(elements).error().code, interrupted_code);
+  }
+  kernel.activate().value();
+  EXPECT_TRUE(kernel.receive(10s));
+  EXPECT_TRUE(tensor.read(elements));
+}
+
 TEST_P(Interrupts, LeaveWhoIsNotToldToGoWaiting) {
   auto runtime = open();
   Kernel kernel = resting(runtime, "a");

@@ -171,7 +171,9 @@ Result<std::vector<cl_platform_id>> platforms() {
     count = 0;
   else
     RK_TRY_VOID(check("clGetPlatformIDs", status));
-  if (count == 0) return Error(Errc::backend_unavailable, "no OpenCL driver is installed");
+  if (count == 0)
+    return Error(Errc::backend_unavailable,
+                 "no OpenCL driver is installed (for CPUs, Debian has pocl-opencl-icd)");
   std::vector<cl_platform_id> ids(count);
   RK_TRY_VOID(check("clGetPlatformIDs", cl().clGetPlatformIDs(count, ids.data(), nullptr)));
   return ids;

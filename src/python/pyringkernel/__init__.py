@@ -23,8 +23,27 @@ from ._core import (
     Traced,
     Value,
 )
-from .errors import *  # noqa: F403
-from .errors import __all__ as _errors
+from .errors import (
+    BackendUnavailable,
+    Backpressure,
+    Closed,
+    DTypeError,
+    DeadlineExceeded,
+    DeviceError,
+    Error,
+    Exists,
+    GraphError,
+    HandlerFault,
+    IndexOutOfBounds,
+    MessageError,
+    NotANumber,
+    NotFound,
+    OutOfMemory,
+    ShapeError,
+    StateError,
+    TooLargeError,
+    Unsupported,
+)
 from .runtime import Runtime
 
 __version__ = "0.1.0"
@@ -46,5 +65,23 @@ __all__ = [
     "Value",
     "onnx",
     "ops",
-    *_errors,
+    "BackendUnavailable",
+    "Backpressure",
+    "Closed",
+    "DTypeError",
+    "DeadlineExceeded",
+    "DeviceError",
+    "Error",
+    "Exists",
+    "GraphError",
+    "HandlerFault",
+    "IndexOutOfBounds",
+    "MessageError",
+    "NotANumber",
+    "NotFound",
+    "OutOfMemory",
+    "ShapeError",
+    "StateError",
+    "TooLargeError",
+    "Unsupported",
 ]

@@ -10,18 +10,20 @@ from typing import Any
 
 from . import _core
 
-_completions: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _core.Completions]"
+# Of each loop. The loop's reader keeps it, and lets it go when the loop is closed.
+_completions: "weakref.WeakKeyDictionary[Any, weakref.ref[_core.Completions]]"
 _completions = weakref.WeakKeyDictionary()
 
 
 def of_running_loop() -> _core.Completions:
     """What has ended for the loop that runs in this thread; for the module itself."""
     loop = asyncio.get_running_loop()
-    known = _completions.get(loop)
+    reference = _completions.get(loop)
+    known = reference() if reference is not None else None
     if known is None:
         known = _core.Completions()
         loop.add_reader(known.descriptor, known.run)
-        _completions[loop] = known
+        _completions[loop] = weakref.ref(known)
     return known
 
 

@@ -3,7 +3,7 @@
 Each has its number and name in `code` and `name`; `str()` says what exactly was wrong.
 """
 
-from ._core import _codes
+from ._core import codes
 
 
 class Error(Exception):
@@ -122,8 +122,8 @@ CODES: "dict[type[Error], str]" = {
     NotANumber: "not_a_number",
 }
 
-_NAMES = {number: name for name, number in _codes.items()}
-_CLASSES = {_codes[name]: cls for cls, names in CODES.items() for name in names.split()}
+_NAMES = {number: name for name, number in codes.items()}
+_CLASSES = {codes[name]: cls for cls, names in CODES.items() for name in names.split()}
 
 
 def make(
@@ -138,4 +138,24 @@ def make(
     return error
 
 
-__all__ = [cls.__name__ for cls in (Error, *CODES, DeviceError)]
+__all__ = [
+    "Error",
+    "ShapeError",
+    "DTypeError",
+    "GraphError",
+    "MessageError",
+    "TooLargeError",
+    "IndexOutOfBounds",
+    "NotFound",
+    "StateError",
+    "Exists",
+    "Backpressure",
+    "DeadlineExceeded",
+    "Closed",
+    "Unsupported",
+    "OutOfMemory",
+    "BackendUnavailable",
+    "DeviceError",
+    "HandlerFault",
+    "NotANumber",
+]

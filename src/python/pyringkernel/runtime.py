@@ -5,7 +5,7 @@ import functools
 import logging
 import os
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, overload
 
 from . import _core
 from .errors import Error
@@ -18,7 +18,7 @@ def _log(level: int, text: str) -> None:
     _logger.log(_LEVELS[level], text)
 
 
-class Runtime(_core._Runtime):
+class Runtime(_core.RuntimeBase):
     """One device, its memory, and the ring kernels on it.
 
     target        "automatic": a GPU that passes its self-test, else this processor; "cpu"; "gpu".
@@ -35,8 +35,32 @@ class Runtime(_core._Runtime):
     The end of a `with` block closes it, as the end of the process does.
     """
 
-    def __init__(self, *, log: bool = False, **options: Any) -> None:
-        super().__init__(log=_log if log else None, **options)
+    def __init__(
+        self,
+        *,
+        target: str = "automatic",
+        backend: str = "",
+        device: "int | None" = None,
+        name: str = "",
+        arena_bytes: int = 128 << 20,
+        transfer: str = "automatic",
+        call_timeout: "float | None" = None,
+        http_address: str = "",
+        telemetry: bool = True,
+        log: bool = False,
+    ) -> None:
+        super().__init__(
+            target=target,
+            backend=backend,
+            device=device,
+            name=name,
+            arena_bytes=arena_bytes,
+            transfer=transfer,
+            call_timeout=call_timeout,
+            http_address=http_address,
+            telemetry=telemetry,
+            log=_log if log else None,
+        )
         _open_runtimes.add(self)
 
     def __enter__(self) -> "Runtime":
@@ -45,6 +69,12 @@ class Runtime(_core._Runtime):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @overload
+    def function(self, trace: Callable[..., Any], *, name: str = "") -> _core.Traced: ...
+    @overload
+    def function(
+        self, trace: None = None, *, name: str = ""
+    ) -> Callable[[Callable[..., Any]], _core.Traced]: ...
     def function(self, trace: "Callable[..., Any] | None" = None, *, name: str = "") -> Any:
         """Makes a Python function of graph values one that runs on the device by one message.
 
@@ -67,7 +97,7 @@ class Runtime(_core._Runtime):
                 graph.output(value)
             return self.compile(graph)
 
-        return _core.Traced(compile)
+        return _core.Traced(compile, called)
 
     def add_program(
         self,
@@ -118,6 +148,7 @@ def _close_all() -> None:
             runtime.close()
         except Error:  # the process ends anyway
             pass
+    _core.end_interpreter()
 
 
 def _path(path: "str | os.PathLike[str] | None") -> "str | None":
