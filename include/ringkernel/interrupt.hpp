@@ -14,6 +14,7 @@
 #pragma once
 
 #include <chrono>
+#include <utility>
 
 namespace ringkernel {
 
@@ -23,18 +24,21 @@ class InterruptScope {
  public:
   using Asked = bool (*)() noexcept;
 
-  /// `asked` says whether to give up. It holds none of the library's locks when it is called, and
-  /// must not call the library.
-  explicit InterruptScope(Asked asked) noexcept : before_(current_) { current_ = asked; }
+  /// `asked` says whether to give up. Its thread holds none of the library's locks meanwhile, and
+  /// it must not call the library.
+  explicit InterruptScope(Asked asked) noexcept : before_(std::exchange(of_thread(), asked)) {}
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
-  ~InterruptScope() { current_ = before_; }
+  ~InterruptScope() { of_thread() = before_; }
 
   /// Of the calling thread; null: none. For the library.
-  [[nodiscard]] static Asked current() noexcept { return current_; }
+  [[nodiscard]] static Asked current() noexcept { return of_thread(); }
 
  private:
-  static inline thread_local Asked current_ = nullptr;
+  static Asked& of_thread() noexcept {
+    static thread_local Asked asked = nullptr;
+    return asked;
+  }
 
   const Asked before_;
 };

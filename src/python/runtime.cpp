@@ -148,7 +148,8 @@ ProgramDesc program_from(std::string name, std::string source, std::optional<std
 std::string describe_runtime(RuntimeObject& runtime) {
   const RuntimeMetrics metrics = runtime->metrics();
   constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-  return "<Runtime '" + metrics.name + "', " + metrics.backend + " on " + metrics.device + ", " +
+  const std::string called = metrics.name.empty() ? "" : "'" + metrics.name + "', ";
+  return "<Runtime " + called + metrics.backend + " on " + metrics.device + ", " +
          std::to_string(metrics.kernels) + " kernels, arena " +
          std::to_string((metrics.arena_bytes - metrics.arena_free_bytes) / mebi) + " of " +
          std::to_string(metrics.arena_bytes / mebi) + " MiB>";
