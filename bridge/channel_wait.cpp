@@ -149,6 +149,9 @@ void Channel::note_assist(bool in_vain) noexcept {
 }
 
 bool Channel::can_run_here() noexcept {
+  // Behind the end of the kernel the executor may be gone. Who has the lock is at work.
+  const std::unique_lock lock(consume_lock_, std::try_to_lock);
+  if (!lock.owns_lock() || retired_) return false;
   return in_flight() == 0 && executor_.parked(kernel_) && assist_pays();
 }
 

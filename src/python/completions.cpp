@@ -6,6 +6,8 @@
 #include <array>
 #include <system_error>
 
+#include "foundation/scope_guard.hpp"
+
 namespace ringkernel::python {
 
 nb::object Pending::take() {
@@ -38,22 +40,37 @@ void Completions::put(std::unique_ptr<Task> task) {
     wakes = tasks_.empty() && !polling_;
     tasks_.push_back(std::move(task));
   }
+  if (wakes) wake();
+}
+
+void Completions::wake() noexcept {
   const std::uint64_t one = 1;
   // It cannot be full: it is read before what it stands for is taken.
-  if (wakes) (void)!::write(descriptor_, &one, sizeof(one));
+  (void)!::write(descriptor_, &one, sizeof(one));
 }
 
 void Completions::poll() {
+  std::vector<std::unique_ptr<Task>> tasks;
+  std::size_t next = 0;
+  // Of a task that throws, an event loop hears. Those behind it have their turn of the loop.
+  ScopeGuard putting_back([&]() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (; next < tasks.size(); ++next) tasks_.push_back(std::move(tasks[next]));
+    polling_ = false;
+    wake();
+  });
   for (;;) {
-    std::vector<std::unique_ptr<Task>> tasks;
+    tasks.clear();
+    next = 0;
     {
       const std::lock_guard lock(mutex_);
       polling_ = !tasks_.empty();
-      if (!polling_) return;
+      if (!polling_) break;
       tasks.swap(tasks_);
     }
-    for (const std::unique_ptr<Task>& task : tasks) task->run();
+    while (next < tasks.size()) tasks[next++]->run();
   }
+  putting_back.dismiss();
 }
 
 void Completions::run() {
@@ -96,7 +113,15 @@ const std::array<PyType_Slot, 3> pending_slots{
 void bind_completions(nb::module_& module) {
   nb::class_<Pending>(module, "Pending", nb::type_slots(pending_slots.data()),
                       "An operation under way; not for users.")
-      .def("attach", [](Pending& pending, nb::object future) { pending.future = future; })
+      .def("attach",
+           [](Pending& pending, nb::object future) {
+             if (pending.error.is_valid())
+               future.attr("set_exception")(std::exchange(pending.error, nb::object()));
+             else if (pending.value.is_valid())
+               future.attr("set_result")(std::exchange(pending.value, nb::object()));
+             else
+               pending.future = std::move(future);
+           })
       .def("cancel", [](Pending& pending) {
         pending.future.reset();  // nobody waits any more
         pending.cancellation.emit(boost::asio::cancellation_type::all);

@@ -106,8 +106,9 @@ class Completions final : public boost::asio::execution_context {
 
  private:
   void put(std::unique_ptr<Task> task);
-  /// Runs what is there, until nothing is.
+  /// Runs what is there, until nothing is. Throws what a task has thrown; the others stay.
   void poll();
+  void wake() noexcept;
   void finish(std::uint64_t number, nb::object value, nb::object error);
   Pending& pending(std::uint64_t number);
 
@@ -140,6 +141,8 @@ nb::object Completions::initiate(nb::object out, Start&& start, Convert convert)
         error = to_exception(result.error());
     } catch (nb::python_error& raised) {
       error = nb::borrow(raised.value());
+    } catch (const std::exception& raised) {
+      error = nb::module_::import_("builtins").attr("RuntimeError")(raised.what());
     }
     finish(number, std::move(value), std::move(error));
   };

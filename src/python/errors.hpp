@@ -68,6 +68,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
 }
 template <class T>
 int clear(PyObject* self) noexcept {
+  if (!nb::inst_ready(nb::handle(self))) return 0;
   return nb::inst_ptr<T>(nb::handle(self))->each([](nb::object& object) {
     object.reset();
     return 0;

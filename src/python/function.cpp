@@ -1,18 +1,16 @@
 #include "python/function.hpp"
 
-#include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "foundation/scope_guard.hpp"
 #include "python/completions.hpp"
 #include "python/errors.hpp"
-#include "python/tensor.hpp"
+#include "python/places.hpp"
 #include "python/waiting.hpp"
 
 namespace ringkernel::python {
@@ -33,69 +31,6 @@ auto with_views(PyObject* operands, Use&& use) {
   const auto given = std::make_unique<Operands<graph_inputs_max>>();
   return with(given.get());
 }
-
-/// What takes the outputs: the caller's arrays or resident tensors, or new arrays.
-class Places {
- public:
-  /// `shapes`: of the outputs, as Python has them.
-  Places(const FunctionSignature& signature, const std::vector<nb::object>& shapes,
-         nb::handle out) {
-    const std::vector<TensorDesc>& outputs = signature.outputs;
-    objects_.reserve(outputs.size());
-    if (outputs.size() == 1)
-      first_.emplace();
-    else
-      buffers_ = std::make_unique<Buffer[]>(outputs.size());
-    if (out.is_none()) {
-      for (std::size_t i = 0; i < outputs.size(); ++i) add_new(outputs[i], shapes[i]);
-      return;
-    }
-    const bool is_one =
-        outputs.size() == 1 && !nb::isinstance<nb::tuple>(out) && !nb::isinstance<nb::list>(out);
-    const nb::tuple given = is_one ? nb::make_tuple(out) : nb::tuple(nb::borrow(out));
-    if (given.size() != outputs.size())
-      raise(Error(Errc::arity_mismatch, "out: Expected: " + std::to_string(outputs.size()) +
-                                            " places. Got: " + std::to_string(given.size())));
-    for (std::size_t i = 0; i < outputs.size(); ++i) add(given[i], outputs[i], shapes[i]);
-  }
-  [[nodiscard]] std::size_t size() const noexcept { return objects_.size(); }
-  [[nodiscard]] void* data(std::size_t output) noexcept { return buffer(output).data(); }
-  /// The outputs that go into resident tensors, for which there are no data.
-  [[nodiscard]] const std::vector<Into>& into() const noexcept { return into_; }
-  /// The one object, or a tuple of several.
-  [[nodiscard]] nb::object take() {
-    first_.reset();
-    buffers_.reset();
-    if (objects_.size() == 1) return std::move(objects_[0]);
-    nb::list list;
-    for (nb::object& object : objects_) list.append(std::move(object));
-    return nb::tuple(list);
-  }
-
- private:
-  [[nodiscard]] Buffer& buffer(std::size_t output) noexcept {
-    return first_ ? *first_ : buffers_[output];
-  }
-  void add_new(const TensorDesc& output, nb::handle shape) {
-    const std::size_t number = objects_.size();
-    objects_.push_back(new_array(output.dtype, shape));
-    open_out(buffer(number), objects_.back(), number, output);
-  }
-  void add(nb::handle place, const TensorDesc& output, nb::handle shape) {
-    if (place.is_none()) return add_new(output, shape);
-    const std::size_t number = objects_.size();
-    objects_.push_back(nb::borrow(place));
-    if (const Tensor* const tensor = tensor_in(place))
-      into_.push_back({number, *tensor});
-    else
-      open_out(buffer(number), place, number, output);
-  }
-
-  boost::container::small_vector<nb::object, 2> objects_;
-  std::optional<Buffer> first_;  // where there are more, they are all in the next
-  std::unique_ptr<Buffer[]> buffers_;
-  std::vector<Into> into_;
-};
 
 ExecuteOptions options_of(const CallWords& words, const std::vector<Into>& into) {
   return {.timeout = timeout_from(words.timeout),
@@ -197,6 +132,12 @@ FunctionObject::FunctionObject(CompiledFunction function, nb::object owner)
     output_shapes_.push_back(shape_to(output.shape));
   Result<PreparedCall> prepared = function_.prepare();
   if (prepared) prepared_.emplace(std::move(*prepared));
+}
+
+FunctionObject::~FunctionObject() {
+  const Unlocked unlocked;
+  prepared_.reset();
+  function_ = CompiledFunction();
 }
 
 bool FunctionObject::fits(std::span<const TensorView> inputs) const {
@@ -377,6 +318,7 @@ FunctionObject& function_for(Traced& traced, std::span<const TensorView> views) 
 template <class Callable, class Use>
 PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& use) noexcept {
   return guarded([&] {
+    if (!nb::inst_ready(nb::handle(self))) raise_type_error("it was not made by its maker");
     std::vector<std::pair<std::string, nb::handle>> named;
     const CallWords words = words_from(keywords, named);
     auto& callable = *nb::inst_ptr<Callable>(nb::handle(self));

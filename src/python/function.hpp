@@ -24,6 +24,8 @@ class FunctionObject {
  public:
   /// `owner`: the runtime, which it keeps.
   FunctionObject(CompiledFunction function, nb::object owner);
+  /// Its end waits for an execution in hand, without the interpreter's lock.
+  ~FunctionObject();
 
   [[nodiscard]] const CompiledFunction& function() const noexcept { return function_; }
   [[nodiscard]] const nb::object& owner() const noexcept { return owner_; }
@@ -49,7 +51,7 @@ class FunctionObject {
   [[nodiscard]] bool fits(std::span<const TensorView> inputs) const;
 
   nb::object owner_;
-  const CompiledFunction function_;
+  CompiledFunction function_;
   std::vector<nb::object> output_shapes_;
   std::optional<PreparedCall> prepared_;
   bool is_called_ = false;  // guarded by the interpreter's lock, or mutex_ where it has none

@@ -47,6 +47,9 @@ void Buffer::open(nb::handle object, bool writable, const char* what, std::size_
     if (writable)
       refuse(Errc::invalid_dtype, what, number,
              "is a " + type_of(object) + ", which takes no elements: an array does");
+    if (type_of(object).ends_with(".Value"))
+      refuse(Errc::invalid_argument, what, number,
+             "is a value of a graph. In a function that is traced, write rk.ops.relu(x) and so on");
     if (!nb::hasattr(object, "__dlpack__"))
       refuse(Errc::invalid_dtype, what, number,
              "is a " + type_of(object) +

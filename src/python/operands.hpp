@@ -36,7 +36,8 @@ class Buffer {
   void open(nb::handle object, bool writable, const char* what, std::size_t number);
   void close() noexcept;
   [[nodiscard]] const TensorDesc& desc() const noexcept { return desc_; }
-  [[nodiscard]] void* data() const noexcept { return buffer_.buf; }
+  /// Null while it is not open.
+  [[nodiscard]] void* data() const noexcept { return open_ ? buffer_.buf : nullptr; }
 
  private:
   Py_buffer buffer_;  // set while open_

@@ -32,10 +32,15 @@ class PythonLog final : public LogSink {
  public:
   explicit PythonLog(nb::object write) : write_(std::move(write)) {}
   ~PythonLog() override {
+    if (Unlocked::is_locked_out()) {
+      (void)write_.release();
+      return;
+    }
     const nb::gil_scoped_acquire locked;
     write_.reset();
   }
   void write(const LogRecord& record) override {
+    if (Unlocked::is_locked_out()) return;
     std::string text(record.text);
     if (!record.kernel.empty()) text = std::string(record.kernel) + ": " + text;
     if (record.left_out != 0) text += " (" + std::to_string(record.left_out) + " more like it)";

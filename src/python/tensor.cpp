@@ -52,7 +52,7 @@ std::string describe_tensor(const Tensor& tensor) {
 
 const Tensor* tensor_in(nb::handle object) noexcept {
   const nb::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));  // has no subclass
-  return type.is(tensor_type) ? nb::inst_ptr<Tensor>(object) : nullptr;
+  return type.is(tensor_type) && nb::inst_ready(object) ? nb::inst_ptr<Tensor>(object) : nullptr;
 }
 
 void bind_tensor(nb::module_& module) {

@@ -1,5 +1,7 @@
 #include "python/waiting.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -13,9 +15,15 @@ std::atomic<int> locking{0};  // threads that are about to have the lock again
 
 }  // namespace
 
+bool Unlocked::is_locked_out() noexcept {
+  return interpreter_ends && who_ends.load() != std::this_thread::get_id();
+}
+
 void Unlocked::begin_locking() noexcept {
+  // A child has none of its parent's other threads.
+  [[maybe_unused]] static const int forks = pthread_atfork(nullptr, nullptr, [] { locking = 0; });
   ++locking;  // before the look; pairs with end_interpreter
-  if (!interpreter_ends || who_ends.load() == std::this_thread::get_id()) return;
+  if (!is_locked_out()) return;
   --locking;
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));  // until the process ends
 }
@@ -26,7 +34,7 @@ void Unlocked::end_interpreter() {
   who_ends = std::this_thread::get_id();
   interpreter_ends = true;  // before the look at the count; pairs with begin_locking
   PyThreadState* const thread = PyEval_SaveThread();
-  while (locking != 0) std::this_thread::yield();
+  while (locking > 0) std::this_thread::yield();
   PyEval_RestoreThread(thread);
 }
 

@@ -28,6 +28,8 @@ class Unlocked {
 
   /// From here on only the calling thread, which has the lock, takes it; for `atexit`.
   static void end_interpreter();
+  /// Whether the calling thread is not to take the lock any more.
+  [[nodiscard]] static bool is_locked_out() noexcept;
 
  private:
   friend bool signal_has_raised() noexcept;
@@ -42,20 +44,33 @@ class Unlocked {
 /// The same, asked by a thread that waits with the lock, which it gives to others for a moment.
 [[nodiscard]] bool signal_has_raised_here() noexcept;
 
+/// Throws what a signal handler has raised, whatever the call has come to meanwhile.
+inline void raise_signals() {
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+}
+
 /// What `call()` gives, which must not touch a Python object.
 template <class Call>
 auto waiting(Call&& call) {
-  const Unlocked unlocked;
-  const InterruptScope interruptible(&signal_has_raised);
-  return std::forward<Call>(call)();
+  auto result = [&] {
+    const Unlocked unlocked;
+    const InterruptScope interruptible(&signal_has_raised);
+    return std::forward<Call>(call)();
+  }();
+  raise_signals();
+  return result;
 }
 
 /// The same with the lock, of a call that has nothing to wait for: giving it up and taking it again
 /// would cost as much as a short op. If it has to wait all the same, others get the lock meanwhile.
 template <class Call>
 auto at_once(Call&& call) {
-  const InterruptScope interruptible(&signal_has_raised_here);
-  return std::forward<Call>(call)();
+  auto result = [&] {
+    const InterruptScope interruptible(&signal_has_raised_here);
+    return std::forward<Call>(call)();
+  }();
+  raise_signals();
+  return result;
 }
 
 }  // namespace ringkernel::python

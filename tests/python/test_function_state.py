@@ -100,3 +100,19 @@ def test_a_wrong_place_is_found_before_anything_runs(counter):
         with pytest.raises(rk.Error):
             asyncio.run(awaited())
     assert counter.read_state(0).tolist() == [0, 0, 0, 0]
+
+
+def test_outputs_in_one_place_are_refused(counter):
+    x = np.ones(4, np.float32)
+    place = np.zeros(8, np.float32)
+    for out in ((place[:4], place[:4]), (place[:4], place[3:7])):
+        with pytest.raises(rk.MessageError, match="overlap"):
+            counter(x, out=out)
+    counter(x, out=(place[:4], place[4:]))
+    assert place.tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
+
+
+def test_a_call_inside_of_a_trace_says_what_to_write(runtime):
+    with runtime.launch("inside") as kernel:
+        with pytest.raises(rk.MessageError, match="rk.ops"):
+            runtime.function(lambda x: kernel.relu(x))(np.ones(2, np.float32))

@@ -353,3 +353,53 @@ importlib.import_module("pyringkernel.aio")
 assert os.listdir("/proc/self/task") == threads
 """
     quiet(text, "native")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_child_of_busy_threads_ends(quiet, backend):
+    # Those of the parent that were about to have the interpreter's lock are not in the child.
+    text = """
+runtime = rk.Runtime(backend=backend)
+kernel = runtime.launch("a")
+ends = threading.Event()
+def work():
+    while not ends.is_set():
+        kernel.add(x, x)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        ends.set()
+        signal.alarm(20)  # what never ends is killed
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+ends.set()
+for thread in threads:
+    thread.join()
+"""
+    quiet(text, backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_signal_that_comes_with_the_reply_is_raised(quiet, backend):
+    text = """
+class Tick(Exception):
+    pass
+def tick(*_):
+    kernel.activate()  # the call that is interrupted may succeed before it looks
+    raise Tick
+signal.signal(signal.SIGALRM, tick)
+runtime = rk.Runtime(backend=backend)
+kernel = runtime.launch("a")
+for _ in range(10):
+    kernel.deactivate()
+    signal.setitimer(signal.ITIMER_REAL, 0.005)
+    try:
+        kernel.add(x, x)
+        raise AssertionError("nothing was raised")
+    except Tick:
+        pass
+"""
+    quiet(text, backend)

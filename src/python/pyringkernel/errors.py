@@ -39,7 +39,7 @@ class MessageError(Error, ValueError):
 
 
 class TooLargeError(Error, ValueError):
-    """A message or a result that is larger than the room for it."""
+    """More than there is room for in a message, or than a limit allows."""
 
 
 class IndexOutOfBounds(Error, IndexError):
@@ -107,12 +107,12 @@ CODES: "dict[type[Error], str]" = {
     MessageError: (
         "malformed_message truncated_message unknown_field invalid_argument malformed_request"
     ),
-    TooLargeError: "message_too_large",
+    TooLargeError: "message_too_large limit_exceeded",
     IndexOutOfBounds: "out_of_bounds index_out_of_bounds",
     NotFound: "kernel_not_found tensor_not_found program_not_found unknown_method",
     Exists: "kernel_exists",
     StateError: "invalid_state incompatible_program state_mismatch",
-    Backpressure: "queue_full message_dropped limit_exceeded busy",
+    Backpressure: "queue_full message_dropped busy",
     DeadlineExceeded: "deadline_exceeded deadline_passed",
     Closed: "kernel_terminated runtime_closed",
     Unsupported: "unsupported unsupported_operation",

@@ -143,12 +143,14 @@ _open_runtimes: "weakref.WeakSet[Runtime]" = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    for runtime in list(_open_runtimes):
-        try:
-            runtime.close()
-        except Error:  # the process ends anyway
-            pass
-    _core.end_interpreter()
+    try:
+        for runtime in list(_open_runtimes):
+            try:
+                runtime.close()
+            except Error:  # the process ends anyway
+                pass
+    finally:
+        _core.end_interpreter()
 
 
 def _path(path: "str | os.PathLike[str] | None") -> "str | None":
