@@ -7,7 +7,9 @@ import pytest
 from conftest import BACKENDS
 
 HEAD = """
-import asyncio, gc, os, signal, sys, threading, time
+import asyncio, gc, os, signal, sys, threading, time, warnings
+# Python 3.12 and later warn of every fork of a process with threads.
+warnings.filterwarnings("ignore", message=".*use of fork", category=DeprecationWarning)
 import numpy as np
 import pyringkernel as rk
 backend = sys.argv[1]
