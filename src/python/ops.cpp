@@ -1,30 +1,9 @@
 #include "python/ops.hpp"
 
 #include "python/errors.hpp"
+#include "python/words.hpp"
 
 namespace ringkernel::python {
-namespace {
-
-/// The value of the row with this word.
-template <class Value>
-struct Word {
-  std::string_view word;
-  Value value;
-};
-template <class Value, std::size_t count>
-Value look_up(const Word<Value> (&rows)[count], nb::handle object, const char* what) {
-  const auto given = word_as<std::string>(what, object);
-  std::string known;
-  for (const Word<Value>& row : rows) {
-    if (row.word == given) return row.value;
-    known += (known.empty() ? "'" : ", '") + std::string(row.word) + "'";
-  }
-  raise(
-      Error(Errc::invalid_argument, std::string(what) + " '" + given + "' is not one of " + known));
-}
-
-}  // namespace
-
 Padding padding_from(nb::handle object) {
   static constexpr Word<Padding> rows[] = {
       {"valid", Padding::valid}, {"same", Padding::same}, {"custom", Padding::custom}};

@@ -6,6 +6,7 @@
 #include "python/kernel.hpp"
 #include "python/operands.hpp"
 #include "python/waiting.hpp"
+#include "python/words.hpp"
 #include "ringkernel/ringkernel.hpp"
 
 namespace ringkernel::python {
@@ -56,33 +57,17 @@ class PythonLog final : public LogSink {
   nb::object write_;
 };
 
-BackendTarget target_from(const std::string& target) {
-  if (target == "automatic") return BackendTarget::automatic;
-  if (target == "cpu") return BackendTarget::cpu;
-  if (target == "gpu") return BackendTarget::gpu;
-  raise(Error(Errc::invalid_argument,
-              "target '" + target + "' is not one of 'automatic', 'cpu', 'gpu'"));
-}
-
-Transfer transfer_from(const std::string& transfer) {
-  if (transfer == "automatic") return Transfer::automatic;
-  if (transfer == "zero_copy") return Transfer::zero_copy;
-  if (transfer == "dma") return Transfer::dma;
-  if (transfer == "sliced") return Transfer::sliced;
-  raise(Error(Errc::invalid_argument, "transfer '" + transfer +
-                                          "' is not one of 'automatic', "
-                                          "'zero_copy', 'dma', 'sliced'"));
-}
-
-Backpressure backpressure_from(const std::string& policy) {
-  if (policy == "block") return Backpressure::block;
-  if (policy == "reject") return Backpressure::reject;
-  if (policy == "drop_oldest") return Backpressure::drop_oldest;
-  if (policy == "drop_newest") return Backpressure::drop_newest;
-  raise(Error(Errc::invalid_argument, "backpressure '" + policy +
-                                          "' is not one of 'block', "
-                                          "'reject', 'drop_oldest', 'drop_newest'"));
-}
+constexpr Word<BackendTarget> targets[] = {{"automatic", BackendTarget::automatic},
+                                           {"cpu", BackendTarget::cpu},
+                                           {"gpu", BackendTarget::gpu}};
+constexpr Word<Transfer> transfers[] = {{"automatic", Transfer::automatic},
+                                        {"zero_copy", Transfer::zero_copy},
+                                        {"dma", Transfer::dma},
+                                        {"sliced", Transfer::sliced}};
+constexpr Word<Backpressure> policies[] = {{"block", Backpressure::block},
+                                           {"reject", Backpressure::reject},
+                                           {"drop_oldest", Backpressure::drop_oldest},
+                                           {"drop_newest", Backpressure::drop_newest}};
 
 void open_runtime(RuntimeObject* self, const std::string& target, const std::string& backend,
                   std::optional<std::uint32_t> device, std::string name, std::uint64_t arena_bytes,
@@ -91,12 +76,12 @@ void open_runtime(RuntimeObject* self, const std::string& target, const std::str
   RuntimeOptions options;
   options.name = std::move(name);
   options.arena_bytes = arena_bytes;
-  options.transfer = transfer_from(transfer);
+  options.transfer = look_up(transfers, nb::cast(transfer), "transfer");
   if (!call_timeout.is_none()) options.call_timeout = timeout_from(call_timeout);
   options.http_address = std::move(http_address);
   options.telemetry = telemetry;
   RuntimeBuilder builder = RingKernelRuntime::builder();
-  builder.target(target_from(target)).backend(backend).options(options);
+  builder.target(look_up(targets, nb::cast(target), "target")).backend(backend).options(options);
   if (device) builder.device(*device);
   if (!log.is_none()) builder.log(std::make_shared<PythonLog>(std::move(log)));
   Result<RingKernelRuntime> runtime = waiting([&] { return builder.build(); });
@@ -124,7 +109,7 @@ std::unique_ptr<KernelObject> launch(RuntimeObject& runtime, const std::string& 
   options.output_bytes = output_bytes;
   options.in_flight_max = in_flight_max;
   options.queue_max = queue_max;
-  options.backpressure = backpressure_from(backpressure);
+  options.backpressure = look_up(policies, nb::cast(backpressure), "backpressure");
   Kernel kernel = value_of(waiting([&] { return runtime->launch(id, options); }));
   return object_of(runtime, std::move(kernel), options.program);
 }
