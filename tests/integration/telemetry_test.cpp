@@ -353,6 +353,8 @@ TEST_P(Telemetry, CountsCopiesOfWhoNeededThem) {
     Kernel caller = active(runtime, "caller");
     Kernel resting = active(runtime, "resting");
     ASSERT_TRUE(resting.call(numbered(0)));
+    // Until then its ring was looked at again and again, for as long as the device took.
+    const std::uint64_t copies_until_it_rests = resting.metrics().copies;
     for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(caller.call(numbered(i)));
     const KernelMetrics metrics = caller.metrics();
     if (transfer == Transfer::zero_copy) {
@@ -363,7 +365,7 @@ TEST_P(Telemetry, CountsCopiesOfWhoNeededThem) {
     EXPECT_GE(metrics.copies, 2 * 100u) << "there and back";
     EXPECT_GE(metrics.copied_bytes, metrics.bytes_in + metrics.bytes_out);
     EXPECT_GE(resting.metrics().copies, 4u) << "rings and state, there and back";
-    EXPECT_LT(resting.metrics().copies, 100u);
+    EXPECT_LT(resting.metrics().copies, copies_until_it_rests + 10) << "those are the caller's";
     EXPECT_GT(runtime.metrics().copies, metrics.copies + resting.metrics().copies);
     EXPECT_GT(runtime.metrics().copied_bytes, metrics.copied_bytes);
   }
