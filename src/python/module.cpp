@@ -13,7 +13,6 @@ NB_MODULE(_core, module) {
   // Objects that are alive when the interpreter ends are no leaks of ours to report.
   nanobind::set_leak_warnings(false);
   python::bind_errors(module);
-  python::bind_metrics(module);
   python::bind_tensor(module);
   python::bind_completions(module);
   python::bind_kernel(module);

@@ -64,3 +64,4 @@ _core.RuntimeBase.__suffix__:
 _core.__prefix__:
     from typing import Any
     import numpy
+    from .metrics import ErrorRecord, KernelMetrics, RuntimeMetrics

@@ -9,15 +9,10 @@
 
 from . import aio, onnx, ops
 from ._core import (
-    ErrorRecord,
     Function,
     Graph,
     Kernel,
-    KernelMetrics,
-    LatencySummary,
-    MethodMetrics,
     Outcome,
-    RuntimeMetrics,
     SwapInfo,
     Tensor,
     Traced,
@@ -44,6 +39,7 @@ from .errors import (
     TooLargeError,
     Unsupported,
 )
+from .metrics import ErrorRecord, KernelMetrics, LatencySummary, MethodMetrics, RuntimeMetrics
 from .runtime import Runtime
 
 __version__ = "0.1.0"
