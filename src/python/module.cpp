@@ -1,6 +1,7 @@
 /// The extension module `pyringkernel._core`. What is Python of the package lies in pyringkernel/.
 #include "python/completions.hpp"
 #include "python/errors.hpp"
+#include "python/events.hpp"
 #include "python/function.hpp"
 #include "python/graph.hpp"
 #include "python/kernel.hpp"
@@ -15,6 +16,7 @@ NB_MODULE(_core, module) {
   python::bind_errors(module);
   python::bind_tensor(module);
   python::bind_completions(module);
+  python::bind_events(module);
   python::bind_kernel(module);
   python::bind_graph(module);
   python::bind_function(module);

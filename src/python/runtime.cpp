@@ -1,6 +1,7 @@
 #include "python/runtime.hpp"
 
 #include "python/errors.hpp"
+#include "python/events.hpp"
 #include "python/function.hpp"
 #include "python/graph.hpp"
 #include "python/kernel.hpp"
@@ -204,6 +205,12 @@ void bind_runtime(nb::module_& module) {
       .def(
           "reset_metrics", [](RuntimeObject& r) { r->reset_metrics(); },
           "Counts and latencies begin anew, and the list of errors is empty.")
+      .def(
+          "_events",
+          [](RuntimeObject& r, double repeat_period) {
+            return r->events(event_options_from(repeat_period));
+          },
+          "repeat_period"_a)
       .def("defragment",
            [](RuntimeObject& r) { value_of(waiting([&] { return r->defragment(); })); })
       .def(

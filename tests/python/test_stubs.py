@@ -65,7 +65,10 @@ def program() -> float:
         except rk.ShapeError as error:
             code: int = error.code
             shape: ValueError = error
+        event: rk.Event = runtime.events(repeat_period=1).next(0.5)
         async def awaits() -> bytes:
+            async for each in runtime.events():
+                status: str | None = each.status
             await kernel.acall("add", x, x, timeout=1.0)
             await scores.acall(x)
             return await kernel.acall_bytes(b"x")

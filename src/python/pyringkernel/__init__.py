@@ -39,6 +39,7 @@ from .errors import (
     TooLargeError,
     Unsupported,
 )
+from .events import Event, Events
 from .metrics import ErrorRecord, KernelMetrics, LatencySummary, MethodMetrics, RuntimeMetrics
 from .runtime import Runtime
 
@@ -46,6 +47,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ErrorRecord",
+    "Event",
+    "Events",
     "Function",
     "Graph",
     "Kernel",
