@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Callable, overload
 
 from . import _core
-from .errors import Error
+from .errors import Error, missing
 from .events import Events
 from .schema import binary_of
 
@@ -168,4 +168,6 @@ def _close_all() -> None:
 
 
 def _path(path: "str | os.PathLike[str] | None") -> "str | None":
+    if path is not None and not os.path.exists(path):
+        raise missing(path)
     return None if path is None else os.fspath(path)

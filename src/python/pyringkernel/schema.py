@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import make
+from .errors import make, missing
 
 if TYPE_CHECKING:
     from ._json import Codec
@@ -47,8 +47,11 @@ def binary_of(
         name, content = f"{program}.fbs", schema.encode()
     else:
         name = os.fspath(schema)
-        with open(schema, "rb") as file:
-            content = file.read()
+        try:
+            with open(schema, "rb") as file:
+                content = file.read()
+        except FileNotFoundError:
+            raise missing(schema) from None
     if content[4:8] == b"BFBS" or not name.endswith(".fbs"):
         return content, name, ""
     try:
