@@ -258,6 +258,42 @@ def test_another_loop_goes_on(own, closes):
     assert [event.status for event in rest_of(events)] == LIFE[1:]
 
 
+@pytest.mark.parametrize("comes", ("while it rests", "later"))
+def test_a_thread_goes_on_where_a_loop_has_stopped(own, comes):
+    events = own.events()
+
+    async def gives_up():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(events.__anext__(), 0.002)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(gives_up())
+    if comes == "while it rests":
+        live(own)
+    else:
+        threading.Timer(0.02, live, (own,)).start()
+    assert [events.next(10).status for _ in range(4)] == LIFE
+    loop.close()
+
+
+def test_a_loop_that_runs_keeps_its_wait(own):
+    events, loop = own.events(), asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    first = asyncio.run_coroutine_threadsafe(asyncio.wait_for(events.__anext__(), 0.002), loop)
+    with pytest.raises((TimeoutError, asyncio.TimeoutError)):
+        first.result(10)
+    with pytest.raises(rk.Backpressure):
+        events.next(0)
+    second = asyncio.run_coroutine_threadsafe(events.__anext__(), loop)
+    live(own)
+    assert second.result(10).status == "launched"
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+    assert [event.status for event in rest_of(events)] == LIFE[1:]
+
+
 # --- ends -----------------------------------------------------------------------------------------
 
 

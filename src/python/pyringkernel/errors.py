@@ -3,7 +3,6 @@
 Each has its number and name in `code` and `name`; `str()` says what exactly was wrong.
 """
 
-import difflib
 import errno
 import os
 import re
@@ -200,6 +199,8 @@ def explain_call(text: str) -> str:
     if signature.startswith("self"):
         cls = first_type.rpartition(".")[2]
         name = cls if name == "__init__" else f"{cls}.{name}"
+    import difflib  # here, because nobody else needs it
+
     close = difflib.get_close_matches(wrong[0], known, 1)
     hint = f". Did you mean '{close[0]}'?" if close else "."
     takes = f" It takes {', '.join(known)}" if known else ""

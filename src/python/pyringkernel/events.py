@@ -83,12 +83,13 @@ class Events(AsyncIterator[Event], Iterator[Event]):
     async def _await_next(self) -> Event:
         if self._kept is not None:
             return self._take()
-        future = self._begun()
+        loop = asyncio.get_running_loop()
+        future = self._left(loop)
         if future is None:
             ended = self._stream.start_next(aio.of_running_loop())
             if isinstance(ended, Event):
                 return ended
-            future = asyncio.get_running_loop().create_future()
+            future = loop.create_future()
             future.add_done_callback(_retrieve)
             ended.attach(future)
             self._pending, self._future = ended, future
@@ -98,18 +99,19 @@ class Events(AsyncIterator[Event], Iterator[Event]):
         self._pending = self._future = None
         return future.result()
 
-    def _begun(self) -> "asyncio.Future[Event] | None":
-        """The wait that a cancelled task has left, unless it is of a loop that rests."""
-        future = self._future
-        if future is None or future.done():
+    def _left(
+        self, running: "asyncio.AbstractEventLoop | None"
+    ) -> "asyncio.Future[Event] | None":
+        """What a cancelled task has left: a wait of the running loop, or what has ended."""
+        future, pending = self._future, self._pending
+        if future is None or pending is None or future.get_loop() is running:
             return future
-        loop = future.get_loop()
-        if loop is asyncio.get_running_loop():
-            return future
-        if self._pending is not None and not loop.is_running():
-            self._pending.cancel()
-        self._pending = self._future = None
-        return None
+        if not future.done() and not future.get_loop().is_running():
+            aio.run_what_has_ended(future.get_loop())
+            if not future.done():
+                pending.cancel()
+                self._pending = self._future = None
+        return future if future.done() else None
 
     def __iter__(self) -> "Events":
         return self
@@ -130,6 +132,10 @@ class Events(AsyncIterator[Event], Iterator[Event]):
             raise ValueError("a timeout is a number of seconds, or None")
         if self._kept is not None:
             return self._take()
+        left = self._left(None)
+        if left is not None:
+            self._pending = self._future = None
+            return left.result()
         ended, over = _Ended(), _core.Completions()
         pending = self._stream.start_next(over)
         if isinstance(pending, Event):
