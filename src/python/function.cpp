@@ -11,15 +11,31 @@
 #include "python/completions.hpp"
 #include "python/errors.hpp"
 #include "python/places.hpp"
+#include "python/prepared_calls.hpp"
 #include "python/waiting.hpp"
 
 namespace ringkernel::python {
 namespace {
 
+/// The operands, a tuple, if all are arrays that are used as they lie; none otherwise.
+boost::container::static_vector<TensorView, few_operands> views_of_arrays(PyObject* operands,
+                                                                          Py_ssize_t count) {
+  boost::container::static_vector<TensorView, few_operands> views;
+  if (count > static_cast<Py_ssize_t>(few_operands)) return views;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const ArrayElements array = elements_of(nb::handle(PyTuple_GetItem(operands, i)), false);
+    if (array.data == nullptr) return {};
+    views.emplace_back(array.desc, array.data);
+  }
+  return views;
+}
+
 /// Calls `use` with the operands, a tuple, as views.
 template <class Use>
 auto with_views(PyObject* operands, Use&& use) {
   const Py_ssize_t count = PyTuple_Size(operands);
+  const auto arrays = views_of_arrays(operands, count);
+  if (!arrays.empty()) return use(std::span<const TensorView>(arrays));
   const auto with = [&](auto given) {
     for (Py_ssize_t i = 0; i < count; ++i) given->add(nb::handle(PyTuple_GetItem(operands, i)));
     return use(given->views());
@@ -128,8 +144,6 @@ class Traced {
 
 FunctionObject::FunctionObject(CompiledFunction function, nb::object owner)
     : owner_(std::move(owner)), function_(std::move(function)) {
-  for (const TensorDesc& output : function_.signature().outputs)
-    output_shapes_.push_back(shape_to(output.shape));
   Result<PreparedCall> prepared = function_.prepare();
   if (prepared) prepared_.emplace(std::move(*prepared));
 }
@@ -160,36 +174,31 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
     const nb::ft_lock_guard lock(mutex_);
     is_called_ = false;
   });
-  Places places(function_.signature(), output_shapes_, words.out);
+  Places places(function_.signature(), words.out);
   if (!places.into().empty()) return {};
   boost::container::static_vector<Elements, graph_inputs_max> operands;
   for (const TensorView& input : inputs) operands.emplace_back(input);
   boost::container::static_vector<ElementsOut, graph_outputs_max> results;
   for (std::size_t i = 0; i < places.size(); ++i)
     results.emplace_back(function_.signature().outputs[i], places.data(i));
-  if (may_wait)
-    value_of(waiting([&] { return prepared_->call_into(results, operands, sending); }));
-  else if (!value_of(at_once([&] { return prepared_->try_call_into(results, operands); })))
-    return {};
+  if (!run(*prepared_, results, operands, sending, may_wait)) return {};
   return places.take();
 }
 
 nb::object FunctionObject::call(std::span<const TensorView> inputs, const CallWords& words) {
   nb::object made = call_prepared(inputs, words, true);
   if (made.is_valid()) return made;
-  Places places(function_.signature(), output_shapes_, words.out);
+  Places places(function_.signature(), words.out);
   const ExecuteOptions options = options_of(words, places.into());
   return filled(places, value_of(waiting([&] { return function_.execute(inputs, options); })));
 }
 
 nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallWords& words) {
-  if (words.timeout.is_none()) {
-    nb::object made = call_prepared(inputs, words, false);
-    if (made.is_valid()) return made;
-  }
+  nb::object made = call_prepared(inputs, words, false);
+  if (made.is_valid()) return made;
   std::vector<Into> into;
   // What is wrong with the places is found before anything runs; they are opened again at the end.
-  if (!words.out.is_none()) into = Places(function_.signature(), output_shapes_, words.out).into();
+  if (!words.out.is_none()) into = Places(function_.signature(), words.out).into();
   const ExecuteOptions options = options_of(words, into);
   return Completions::of_running_loop().initiate<FunctionResult>(
       nb::make_tuple(nb::find(this), words.out),
@@ -197,7 +206,7 @@ nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallW
       [](Pending& pending, FunctionResult result) {
         const nb::tuple kept = nb::cast<nb::tuple>(pending.out);
         const FunctionObject& called = *nb::inst_ptr<FunctionObject>(kept[0]);
-        Places places(called.function_.signature(), called.output_shapes_, kept[1]);
+        Places places(called.function_.signature(), kept[1]);
         return filled(places, result);
       });
 }
