@@ -2,7 +2,6 @@
 
 #include <boost/container/static_vector.hpp>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "python/errors.hpp"
 #include "python/places.hpp"
 #include "python/prepared_calls.hpp"
+#include "python/traced.hpp"
 #include "python/waiting.hpp"
 
 namespace ringkernel::python {
@@ -64,13 +64,6 @@ nb::object filled(Places& places, const FunctionResult& result) {
   return places.take();
 }
 
-nb::object descriptions(const std::vector<TensorDesc>& descs) {
-  nb::list list;
-  for (const TensorDesc& desc : descs)
-    list.append(nb::make_tuple(numpy_name(desc.dtype), shape_to(desc.shape)));
-  return nb::tuple(list);
-}
-
 std::string describe_function(const FunctionObject& object) {
   const FunctionSignature& signature = object.function().signature();
   const auto texts = [](const std::vector<TensorDesc>& descs) {
@@ -82,63 +75,6 @@ std::string describe_function(const FunctionObject& object) {
   return "<Function '" + signature.name + "', (" + texts(signature.inputs) + ") -> (" +
          texts(signature.outputs) + ")>";
 }
-
-/// A function that is compiled when operands of a new kind come: of other element types or shapes.
-/// Its lock, Python's, is held by the thread that compiles; others wait for it.
-class Traced {
- public:
-  Traced(nb::object compile, std::string given_name)
-      : name(std::move(given_name)),
-        compile_(std::move(compile)),
-        lock_(nb::module_::import_("threading").attr("RLock")()) {}
-
-  FunctionObject& function_for(std::span<const TensorView> inputs) {
-    if (FunctionObject* const known = find(inputs)) return *known;
-    lock_.attr("acquire")();
-    const ScopeGuard unlocking([&]() noexcept { PyObject_CallMethod(lock_.ptr(), "release", ""); });
-    if (FunctionObject* const known = find(inputs)) return *known;
-    std::vector<TensorDesc> descs;
-    for (const TensorView& input : inputs) descs.push_back(input.desc);
-    nb::object function = compile_(descriptions(descs));
-    if (!nb::isinstance<FunctionObject>(function))
-      raise_type_error("what compiles '" + name + "' gave no Function");
-    kinds_.push_back({std::move(descs), std::move(function)});
-    return *nb::inst_ptr<FunctionObject>(kinds_.back().function);
-  }
-  [[nodiscard]] nb::list functions() const {
-    nb::list list;
-    for (const Kind& kind : kinds_) list.append(kind.function);
-    return list;
-  }
-  /// For the collector: `visit` each object that it holds.
-  template <class Visit>
-  int each(Visit&& visit) {
-    for (Kind& kind : kinds_)
-      if (const int stop = visit(kind.function)) return stop;
-    return visit(compile_);
-  }
-
-  const std::string name;
-
- private:
-  struct Kind {
-    std::vector<TensorDesc> inputs;
-    nb::object function;
-  };
-
-  [[nodiscard]] FunctionObject* find(std::span<const TensorView> inputs) const {
-    for (const Kind& kind : kinds_)
-      if (kind.function.is_valid() &&
-          std::equal(kind.inputs.begin(), kind.inputs.end(), inputs.begin(), inputs.end(),
-                     [](const TensorDesc& a, const TensorView& b) { return a == b.desc; }))
-        return nb::inst_ptr<FunctionObject>(kind.function);
-    return nullptr;
-  }
-
-  nb::object compile_;
-  nb::object lock_;
-  std::deque<Kind> kinds_;
-};
 
 }  // namespace
 
@@ -281,8 +217,9 @@ CallWords words_from(PyObject* keywords, std::vector<std::pair<std::string, nb::
   return words;
 }
 
-/// The operands in the function's order, those with names behind those without.
-nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
+/// The operands in the function's order, those with names behind those without. Behind the first
+/// `needed` there may be none.
+nb::tuple in_order(const std::vector<std::string>& names, std::size_t needed, nb::handle operands,
                    const std::vector<std::pair<std::string, nb::handle>>& named) {
   std::vector<nb::object> ordered(names.size());
   const auto count = static_cast<std::size_t>(PyTuple_Size(operands.ptr()));
@@ -299,8 +236,13 @@ nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
   }
   nb::list list;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!ordered[i].is_valid())
+    if (!ordered[i].is_valid()) {
+      const bool is_last =
+          std::none_of(ordered.begin() + static_cast<std::ptrdiff_t>(i), ordered.end(),
+                       [](auto& given) { return given.is_valid(); });
+      if (i >= needed && is_last) break;
       raise_type_error("input " + std::to_string(i) + " '" + names[i] + "' is missing");
+    }
     list.append(std::move(ordered[i]));
   }
   return nb::tuple(list);
@@ -309,15 +251,14 @@ nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
 const std::vector<std::string>& input_names(const FunctionObject& function) {
   return function.function().signature().input_names;
 }
-const std::vector<std::string>& input_names(const Traced&) {
-  raise_type_error(
-      "a call takes operands by position, and 'out', 'timeout', 'check_nan', 'priority'");
-}
+const std::vector<std::string>& input_names(const Traced& traced) { return traced.names; }
+std::size_t needed_inputs(const FunctionObject& function) { return input_names(function).size(); }
+std::size_t needed_inputs(const Traced& traced) { return traced.needed; }
 
-FunctionObject& function_for(FunctionObject& function, std::span<const TensorView>) {
-  return function;
+nb::object function_for(nb::handle self, FunctionObject&, std::span<const TensorView>) {
+  return nb::borrow(self);
 }
-FunctionObject& function_for(Traced& traced, std::span<const TensorView> views) {
+nb::object function_for(nb::handle, Traced& traced, std::span<const TensorView> views) {
   return traced.function_for(views);
 }
 
@@ -332,9 +273,13 @@ PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& u
     const CallWords words = words_from(keywords, named);
     auto& callable = *nb::inst_ptr<Callable>(nb::handle(self));
     nb::tuple ordered;
-    if (!named.empty()) ordered = in_order(input_names(callable), operands, named);
-    return with_views(named.empty() ? operands : ordered.ptr(),
-                      [&](auto views) { return use(function_for(callable, views), views, words); });
+    if (!named.empty())
+      ordered = in_order(input_names(callable), needed_inputs(callable), operands, named);
+    return with_views(named.empty() ? operands : ordered.ptr(), [&](auto views) {
+      // Held, for a traced function may give it up meanwhile.
+      const nb::object function = function_for(self, callable, views);
+      return use(*nb::inst_ptr<FunctionObject>(function), views, words);
+    });
   });
 }
 
@@ -424,18 +369,7 @@ void bind_function(nb::module_& module) {
                 "a compiled function cannot be pickled. Pickle what it was made of: the graph's "
                 "text, or the path of the model");
 
-  nb::class_<Traced>(module, "Traced", nb::is_weak_referenceable(),
-                     nb::type_slots(slots<Traced>.data()),
-                     "A Python function as a `Function` for each kind of operands: "
-                     "`Runtime.function`.")
-      .def(nb::init<nb::object, std::string>(), "compile"_a, "name"_a = "function")
-      .def_ro("name", &Traced::name)
-      .def("__repr__",
-           [](const Traced& traced) {
-             return "<Traced '" + traced.name + "', " +
-                    std::to_string(nb::len(traced.functions())) + " kinds>";
-           })
-      .def_prop_ro("functions", &Traced::functions, "Those that were compiled so far.");
+  bind_traced(module, slots<Traced>.data());
 }
 
 }  // namespace ringkernel::python
