@@ -6,6 +6,7 @@
 #include "foundation/scope_guard.hpp"
 #include "python/completions.hpp"
 #include "python/errors.hpp"
+#include "python/metrics.hpp"
 #include "python/tensor.hpp"
 #include "python/waiting.hpp"
 
@@ -258,7 +259,9 @@ void bind_kernel(nb::module_& module) {
           },
           nb::kw_only(), "drain"_a = false, "timeout"_a = nb::none(),
           "Ends it. `drain`: after what is queued.")
-      .def("metrics", [](KernelObject& k) { return k.kernel().metrics(); })
+      .def(
+          "metrics", [](KernelObject& k) { return to_python(k.kernel().metrics()); },
+          "What `rkstat kernel` shows of it.")
       .def("call", &KernelObject::call, "op"_a, "operands"_a, "words"_a,
            "The op of that name, with its attributes, `out`, `timeout` and `priority` as keywords.")
       .def("_start", &KernelObject::start)

@@ -1,6 +1,7 @@
 /// The extension module `pyringkernel._core`. What is Python of the package lies in pyringkernel/.
 #include "python/completions.hpp"
 #include "python/errors.hpp"
+#include "python/events.hpp"
 #include "python/function.hpp"
 #include "python/graph.hpp"
 #include "python/kernel.hpp"
@@ -13,9 +14,9 @@ NB_MODULE(_core, module) {
   // Objects that are alive when the interpreter ends are no leaks of ours to report.
   nanobind::set_leak_warnings(false);
   python::bind_errors(module);
-  python::bind_metrics(module);
   python::bind_tensor(module);
   python::bind_completions(module);
+  python::bind_events(module);
   python::bind_kernel(module);
   python::bind_graph(module);
   python::bind_function(module);

@@ -1,9 +1,11 @@
 #include "python/runtime.hpp"
 
 #include "python/errors.hpp"
+#include "python/events.hpp"
 #include "python/function.hpp"
 #include "python/graph.hpp"
 #include "python/kernel.hpp"
+#include "python/metrics.hpp"
 #include "python/operands.hpp"
 #include "python/waiting.hpp"
 #include "python/words.hpp"
@@ -189,10 +191,26 @@ void bind_runtime(nb::module_& module) {
           nb::keep_alive<0, 1>(), "shape"_a, "dtype"_a = nb::none(),
           "Elements that stay on the device, zeros at first.")
       .def("compile", &compile, "graph"_a, "Makes a graph ready to be run by one message.")
-      .def("metrics", [](RuntimeObject& r) { return r->metrics(); })
       .def(
-          "errors", [](RuntimeObject& r) { return r->errors(); },
-          "What went wrong so far, and how often.")
+          "metrics", [](RuntimeObject& r) { return to_python(r->metrics()); },
+          "What `rkstat` shows of the runtime.")
+      .def(
+          "errors",
+          [](RuntimeObject& r) {
+            std::vector<ErrorRecordData> records;
+            for (const ErrorRecord& record : r->errors()) records.push_back(to_python(record));
+            return records;
+          },
+          "What went wrong so far, and how often, of kernels that are gone too.")
+      .def(
+          "reset_metrics", [](RuntimeObject& r) { r->reset_metrics(); },
+          "Counts and latencies begin anew, and the list of errors is empty.")
+      .def(
+          "_events",
+          [](RuntimeObject& r, double repeat_period) {
+            return r->events(event_options_from(repeat_period));
+          },
+          "repeat_period"_a)
       .def("defragment",
            [](RuntimeObject& r) { value_of(waiting([&] { return r->defragment(); })); })
       .def(

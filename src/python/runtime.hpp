@@ -6,7 +6,5 @@
 namespace ringkernel::python {
 
 void bind_runtime(nb::module_& module);
-/// Plain values: metrics and errors.
-void bind_metrics(nb::module_& module);
 
 }  // namespace ringkernel::python

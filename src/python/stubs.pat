@@ -39,6 +39,8 @@ _core.(Function|Traced).__suffix__:
         """As a call, awaited. Cancelling the task cancels the message."""
 
 _core.RuntimeBase.__suffix__:
+    def _events(self, repeat_period: float) -> EventStream: ...
+
     def _add_program(
         self,
         name: str,
@@ -64,3 +66,4 @@ _core.RuntimeBase.__suffix__:
 _core.__prefix__:
     from typing import Any
     import numpy
+    from .metrics import ErrorRecord, KernelMetrics, RuntimeMetrics

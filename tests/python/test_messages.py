@@ -160,25 +160,3 @@ def test_states_and_names(runtime, new_id):
     same.terminate()
     same.terminate()
     assert kernel.status == "terminated"
-
-
-def test_metrics_count(runtime, new_id):
-    with runtime.launch(new_id()) as kernel:
-        for _ in range(7):
-            kernel.relu(F32([1]))
-        with pytest.raises(rk.IndexOutOfBounds):
-            kernel.gather(F32([1]), I32([1]))
-        metrics = kernel.metrics()
-        assert (metrics.id, metrics.program, metrics.status) == (kernel.id, "core", "active")
-        assert (metrics.accepted, metrics.replied, metrics.failed) == (8, 7, 1)
-        assert (metrics.in_flight, metrics.queued, metrics.unreceived) == (0, 0, 0)
-        assert metrics.bytes_in > 0 and metrics.messages_in == 8
-        assert repr(metrics) == f"<KernelMetrics of '{kernel.id}', 7 replied, 1 failed>"
-        kernel.send("relu", F32([1]))
-        assert kernel.receive(10).error is None
-    whole = runtime.metrics()
-    assert whole.name.startswith("tests on ") and whole.backend in whole.name
-    assert whole.arena_bytes == 128 * 2**20
-    assert 0 < whole.arena_free_bytes < whole.arena_bytes
-    assert whole.backend in repr(runtime) and "kernels" in repr(whole)
-    assert kernel.metrics().latency.count >= 0 and "p50" in repr(kernel.metrics().latency)

@@ -89,6 +89,31 @@ loop = asyncio.new_event_loop()
 loop.run_until_complete(starts())
 loop.close()
 """,
+    "awaited events": """
+runtime = rk.Runtime(backend=backend)
+events = runtime.events()
+async def starts():
+    task = asyncio.ensure_future(events.__anext__())
+    await asyncio.sleep(0)
+    task._log_destroy_pending = False
+    return task
+loop = asyncio.new_event_loop()
+task = loop.run_until_complete(starts())
+kernel = runtime.launch("a")
+""",
+    "daemon that hears events": """
+runtime = rk.Runtime(backend=backend)
+begun = threading.Event()
+def hears():
+    for event in runtime.events():
+        begun.set()
+threading.Thread(target=hears, daemon=True).start()
+for number in range(1000):
+    kernel = runtime.launch("a")
+    kernel.terminate()
+    if begun.wait(0.01):
+        break
+""",
     "two runtimes": """
 one, two = rk.Runtime(backend=backend), rk.Runtime(backend="native")
 kernels = one.launch("a"), two.launch("a")
@@ -171,6 +196,7 @@ runtime = rk.Runtime(backend=backend)
 kernel = runtime.launch("a")
 function = runtime.function(lambda v: v + 1)
 tensor = runtime.tensor(2)
+events = runtime.events()
 for _ in range(3):
     kernel.add(x, x), function(x), kernel.add(tensor, 1, out=tensor)
 child = os.fork()
@@ -194,6 +220,8 @@ if child == 0:
         tensor=lambda: runtime.tensor(3),
         launch=lambda: runtime.launch("b"),
         defragment=lambda: runtime.defragment(),
+        event=lambda: events.next(),
+        awaited_event=lambda: asyncio.run(events.__anext__()),
     )
     for name, use in uses.items():
         try:
@@ -269,6 +297,8 @@ INTERRUPTED = {
     "kernel.add(x, x)",
     "receive": "begins.set(); kernel.receive(None)",
     "receive with a timeout": "begins.set(); kernel.receive(50)",
+    "event": "begins.set(); runtime.events().next()",
+    "event with a timeout": "begins.set(); runtime.events().next(50)",
     "await": "kernel.deactivate(); asyncio.run(awaits())",
     "read": "t = runtime.tensor(2); kernel.deactivate(); kernel.send('add', t, 1, out=t); "
     "begins.set(); t.read(timeout=8)",

@@ -57,18 +57,24 @@ def program() -> float:
         runtime.add_program("p", path="p.cl", schema=b"")
         swap: rk.SwapInfo = runtime.swap_program("p", "text")
         free: int = runtime.metrics().arena_free_bytes
+        latency: rk.LatencySummary = kernel.metrics().latency
+        records: list[rk.ErrorRecord] = runtime.errors()
         ids: list[str] = runtime.kernels()
         try:
             pass
         except rk.ShapeError as error:
             code: int = error.code
             shape: ValueError = error
+        event: rk.Event = runtime.events(repeat_period=1).next(0.5)
         async def awaits() -> bytes:
+            async for each in runtime.events():
+                status: str | None = each.status
             await kernel.acall("add", x, x, timeout=1.0)
             await scores.acall(x)
             return await kernel.acall_bytes(b"x")
         asyncio.run(awaits())
-        return swap.pause + number + free + len(ids) + len(reply) + outcome.id + array.size
+        counts = free + latency.p50_ns + len(records) + len(ids)
+        return swap.pause + number + counts + len(reply) + outcome.id + array.size
 '''
 
 BAD = {
@@ -79,6 +85,8 @@ BAD = {
     "kernel.add(x, x, outs=x)": "call-arg",
     "kernel.receive().valu": "attr-defined",
     "runtime.launch(5)": "arg-type",
+    "kernel.metrics().acepted": "attr-defined",
+    "runtime.metrics().kernels = 1": "misc",
     "rk.Wrong": "attr-defined",
 }
 

@@ -9,15 +9,10 @@
 
 from . import aio, onnx, ops
 from ._core import (
-    ErrorRecord,
     Function,
     Graph,
     Kernel,
-    KernelMetrics,
-    LatencySummary,
-    MethodMetrics,
     Outcome,
-    RuntimeMetrics,
     SwapInfo,
     Tensor,
     Traced,
@@ -44,12 +39,16 @@ from .errors import (
     TooLargeError,
     Unsupported,
 )
+from .events import Event, Events
+from .metrics import ErrorRecord, KernelMetrics, LatencySummary, MethodMetrics, RuntimeMetrics
 from .runtime import Runtime
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ErrorRecord",
+    "Event",
+    "Events",
     "Function",
     "Graph",
     "Kernel",

@@ -10,6 +10,7 @@ from typing import Any, Callable, overload
 
 from . import _core
 from .errors import Error
+from .events import Events
 
 _logger = logging.getLogger("pyringkernel")
 _LEVELS = (logging.INFO, logging.WARNING, logging.ERROR)
@@ -109,6 +110,16 @@ class Runtime(_core.RuntimeBase):
             return self.compile(graph)
 
         return _core.Traced(compile, called, names, needed, kinds_max)
+
+    def events(self, *, repeat_period: float = 5.0) -> Events:
+        """Changes of state of ring kernels, and errors, from here on.
+
+            async for event in runtime.events():
+
+        repeat_period  of errors of one kernel with one code, one is told in so many seconds, with
+                       the number of those left out; 0: each is told.
+        """
+        return Events(self._events(repeat_period))
 
     def add_program(
         self,
