@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
@@ -28,8 +29,25 @@ struct KernelObject {
   std::deque<Reply> left;  // those that did not fit their receiver's buffer
 };
 
+/// A tensor on the device.
+struct ResidentObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  Tensor tensor;
+};
+
+/// What is called again and again: an op, or a function.
+struct PreparedObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  PreparedCall call;
+  std::size_t input_count = 0;           // of the caller's
+  std::vector<std::uint8_t> operands{};  // which of these go into the message, in its order
+  std::vector<TensorDesc> results{};
+};
+
 using Runtimes = Handles<ringkernel_runtime, RingKernelRuntime>;
 using Kernels = Handles<ringkernel_kernel, KernelObject>;
+using Residents = Handles<ringkernel_resident, ResidentObject>;
+using Prepareds = Handles<ringkernel_prepared, PreparedObject>;
 
 inline Result<Bytes> read_message(const ringkernel_bytes* given) {
   if (given == nullptr) return null_argument("message");

@@ -1,0 +1,64 @@
+/// Tensors and requests of C callers: what they ask for, and where results go.
+///
+/// Threading: any thread.
+/// Ownership: everything borrows the caller's memory, and keeps the resident tensors that it names.
+/// Errors: as ringkernel.h says them; nothing has been sent by then.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "capi/objects.hpp"
+
+namespace ringkernel::capi {
+
+/// One of a list of the caller's, as errors name it: "request->inputs[1]".
+struct Place {
+  const char* list;
+  std::size_t number;
+
+  [[nodiscard]] std::string text() const;
+};
+
+/// The request and the descriptor of its reply, from the caller's.
+struct Asked {
+  Request request;
+  std::size_t input_count = 0;  ///< of the caller's
+  TensorDesc reply;             ///< none where the result goes into a resident tensor
+  std::array<std::uint8_t, inputs_max> numbers{};  ///< which of the caller's inputs each operand is
+  std::array<std::shared_ptr<ResidentObject>, inputs_max + 1> residents{};  ///< kept meanwhile
+};
+
+/// Whether a request's operands have elements already, or only their types and shapes are looked
+/// at.
+enum class Contents : std::uint8_t { here, later };
+
+[[nodiscard]] Result<Asked> read_request(const ringkernel_request* given,
+                                         Contents contents = Contents::here);
+
+[[nodiscard]] Result<TensorDesc> to_desc(const ringkernel_tensor& tensor, const Place& place);
+/// Type, shape and elements.
+[[nodiscard]] Result<TensorView> read_tensor(const ringkernel_tensor& tensor, const Place& place);
+/// Type and elements: the shape is known. Where their number is no whole one, E3007.
+[[nodiscard]] Result<Elements> read_elements(const ringkernel_tensor& tensor, const Place& place);
+
+using capi::check_room;  // for bytes
+/// Whether a tensor of that kind finds room; how much it needs where it does not.
+[[nodiscard]] Result<void> check_room(ringkernel_tensor& result, const TensorDesc& desc);
+/// The same of several, all of which are told what they need where one finds none.
+[[nodiscard]] Result<void> check_rooms(std::span<ringkernel_tensor> results,
+                                       std::span<const TensorDesc> descs);
+
+/// What the result is, without its elements.
+void describe(const TensorDesc& desc, ringkernel_tensor& result) noexcept;
+/// With its elements; there is room.
+void copy_result(const TensorView& view, ringkernel_tensor& result) noexcept;
+
+using capi::take;  // for bytes
+[[nodiscard]] Result<void> take(const Reply& reply, ringkernel_tensor& result);
+
+}  // namespace ringkernel::capi
