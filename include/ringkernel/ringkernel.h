@@ -220,8 +220,8 @@ RINGKERNEL_API ringkernel_status ringkernel_receive(ringkernel_kernel* kernel, u
                                                     ringkernel_tensor* result,
                                                     uint64_t* out_message);
 
-/// Checks a request and lays it out once, for calls that cost a third of `ringkernel_call`: of its
-/// inputs only types and shapes are looked at. `ringkernel_last_error` as of a call.
+/// Reads, checks and lays out a request once that will be made again and again. Of its inputs only
+/// types and shapes are looked at. The errors are those of `call`.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_prepare(ringkernel_kernel* kernel,
                                                            const ringkernel_request* request,
                                                            ringkernel_prepared** out_prepared);

@@ -18,7 +18,8 @@ Error count_mismatch(const char* what, std::size_t prepared, std::size_t given) 
 Result<void> prepare(KernelObject& kernel, const ringkernel_request* request,
                      ringkernel_prepared** out_prepared) {
   if (out_prepared == nullptr) return null_argument("out_prepared");
-  RK_TRY(asked, read_request(request, Contents::later));
+  Asked asked;
+  RK_TRY_VOID(read_request(request, asked, Contents::later));
   RK_TRY(call, kernel.kernel.prepare(asked.request));
   auto object = std::make_shared<PreparedObject>(PreparedObject{
       .runtime = kernel.runtime, .call = std::move(call), .input_count = asked.input_count});

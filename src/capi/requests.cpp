@@ -63,9 +63,11 @@ Result<void> read_op(const ringkernel_request& raw, std::span<const TensorView> 
   asked.request.op = op;
   asked.request.input_count = static_cast<std::uint32_t>(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) set_operand(asked, i, inputs[i], i);
+  const std::string_view text = raw.attributes == nullptr ? "" : raw.attributes;
   // The number of operands comes first: attributes are those of an op that has its operands.
-  if (find_op(static_cast<std::uint16_t>(op))->input_count != inputs.size()) return {};
-  RK_TRY(attributes, ops::parse_attributes(raw.attributes == nullptr ? "" : raw.attributes, op));
+  const OpInfo& info = *find_op(static_cast<std::uint16_t>(op));
+  if (info.input_count != inputs.size() || (text.empty() && !info.reads_attributes)) return {};
+  RK_TRY(attributes, ops::parse_attributes(text, op));
   asked.request.attributes = attributes;
   return {};
 }
@@ -125,7 +127,7 @@ Result<Elements> read_elements(const ringkernel_tensor& tensor, const Place& pla
   return elements;
 }
 
-Result<Asked> read_request(const ringkernel_request* given, Contents contents) {
+Result<void> read_request(const ringkernel_request* given, Asked& asked, Contents contents) {
   if (given == nullptr) return null_argument("request");
   RK_TRY(raw, read_options(given));
   if (raw.op == nullptr) return null_argument("request->op");
@@ -134,7 +136,6 @@ Result<Asked> read_request(const ringkernel_request* given, Contents contents) {
   if (raw.input_count > inputs_max)
     return Error(Errc::arity_mismatch, std::to_string(raw.input_count) + " inputs, no op has more" +
                                            " than " + std::to_string(inputs_max));
-  Asked asked;
   asked.input_count = raw.input_count;
   std::array<TensorView, inputs_max> inputs{};
   for (std::size_t i = 0; i < raw.input_count; ++i) {
@@ -150,7 +151,7 @@ Result<Asked> read_request(const ringkernel_request* given, Contents contents) {
   // The thread remembers it: the same is asked for when the message is made.
   RK_TRY(plan, codec::plan(asked.request));
   asked.reply = codec::reply_of(plan);
-  return asked;
+  return {};
 }
 
 Result<void> check_room(ringkernel_tensor& result, const TensorDesc& desc) {

@@ -37,8 +37,9 @@ struct Asked {
 /// at.
 enum class Contents : std::uint8_t { here, later };
 
-[[nodiscard]] Result<Asked> read_request(const ringkernel_request* given,
-                                         Contents contents = Contents::here);
+/// Fills `asked`, which is large and is new.
+[[nodiscard]] Result<void> read_request(const ringkernel_request* given, Asked& asked,
+                                        Contents contents = Contents::here);
 
 [[nodiscard]] Result<TensorDesc> to_desc(const ringkernel_tensor& tensor, const Place& place);
 /// Type, shape and elements.

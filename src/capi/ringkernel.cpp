@@ -178,7 +178,8 @@ ringkernel_status ringkernel_call(ringkernel_kernel* kernel, const ringkernel_re
                                   uint64_t timeout_ns, ringkernel_tensor* result) {
   return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
     if (result == nullptr) return null_argument("result");
-    RK_TRY(asked, read_request(request));
+    Asked asked;
+    RK_TRY_VOID(read_request(request, asked));
     RK_TRY_VOID(check_room(*result, asked.reply));
     RK_TRY(reply, object.kernel.call(asked.request, to_duration(timeout_ns)));
     copy_result(reply.tensor(), *result);
@@ -189,7 +190,8 @@ ringkernel_status ringkernel_call(ringkernel_kernel* kernel, const ringkernel_re
 ringkernel_status ringkernel_send(ringkernel_kernel* kernel, const ringkernel_request* request,
                                   uint64_t timeout_ns, uint64_t* out_message) {
   return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
-    RK_TRY(asked, read_request(request));
+    Asked asked;
+    RK_TRY_VOID(read_request(request, asked));
     RK_TRY(message, object.kernel.send(asked.request, {.timeout = to_duration(timeout_ns)}));
     if (out_message != nullptr) *out_message = message;
     return {};
