@@ -17,6 +17,7 @@
 #include "capi/handles.hpp"
 #include "ringkernel/ringkernel.h"
 #include "ringkernel/ringkernel.hpp"
+#include "ringkernel/ringkernel_graph.h"
 
 namespace ringkernel::capi {
 
@@ -35,6 +36,11 @@ struct ResidentObject {
   Tensor tensor;
 };
 
+struct FunctionObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  CompiledFunction function;
+};
+
 /// What is called again and again: an op, or a function.
 struct PreparedObject {
   std::shared_ptr<RingKernelRuntime> runtime;
@@ -47,6 +53,7 @@ struct PreparedObject {
 using Runtimes = Handles<ringkernel_runtime, RingKernelRuntime>;
 using Kernels = Handles<ringkernel_kernel, KernelObject>;
 using Residents = Handles<ringkernel_resident, ResidentObject>;
+using Functions = Handles<ringkernel_function, FunctionObject>;
 using Prepareds = Handles<ringkernel_prepared, PreparedObject>;
 
 inline Result<Bytes> read_message(const ringkernel_bytes* given) {
@@ -87,6 +94,14 @@ ringkernel_status with_kernel(const ringkernel_kernel* handle, Body&& body) noex
   return guarded([&]() -> Result<void> {
     RK_TRY(object, Kernels::table().find(handle, "kernel"));
     return body(*object);
+  });
+}
+
+template <class Body>
+ringkernel_status with_runtime(const ringkernel_runtime* handle, Body&& body) noexcept {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(object, Runtimes::table().find(handle, "runtime"));
+    return body(object);
   });
 }
 

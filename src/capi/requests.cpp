@@ -88,7 +88,9 @@ Result<TensorView> read_input(const ringkernel_request& raw, std::size_t number,
 
 }  // namespace
 
-std::string Place::text() const { return std::string(list) + "[" + std::to_string(number) + "]"; }
+std::string Place::text() const {
+  return number == alone ? name : std::string(name) + "[" + std::to_string(number) + "]";
+}
 
 Result<TensorDesc> to_desc(const ringkernel_tensor& tensor, const Place& place) {
   if (tensor.dtype < RINGKERNEL_F32 || tensor.dtype > RINGKERNEL_I64)

@@ -16,10 +16,12 @@
 
 namespace ringkernel::capi {
 
-/// One of a list of the caller's, as errors name it: "request->inputs[1]".
+/// A tensor of the caller's, as errors name it: "elements", or one of a list, "request->inputs[1]".
 struct Place {
-  const char* list;
-  std::size_t number;
+  static constexpr std::size_t alone = ~std::size_t{0};
+
+  const char* name;
+  std::size_t number = alone;
 
   [[nodiscard]] std::string text() const;
 };
@@ -58,6 +60,28 @@ using capi::check_room;  // for bytes
 void describe(const TensorDesc& desc, ringkernel_tensor& result) noexcept;
 /// With its elements; there is room.
 void copy_result(const TensorView& view, ringkernel_tensor& result) noexcept;
+
+/// Calls `use` with the elements as a span of what they are.
+template <class Use>
+auto with_elements(const Elements& elements, Use&& use) {
+  const auto count = static_cast<std::size_t>(elements.count);
+  switch (elements.dtype) {
+    case DType::i32: return use(std::span(static_cast<const std::int32_t*>(elements.data), count));
+    case DType::i64: return use(std::span(static_cast<const std::int64_t*>(elements.data), count));
+    default: return use(std::span(static_cast<const float*>(elements.data), count));
+  }
+}
+
+/// `read(bytes)`, all elements of a tensor of this kind, into a result that has room for them.
+template <class Read>
+[[nodiscard]] Result<void> read_into(const TensorDesc& desc, ringkernel_tensor* result,
+                                     Read&& read) {
+  if (result == nullptr) return null_argument("result");
+  RK_TRY_VOID(check_room(*result, desc));
+  RK_TRY_VOID(read(std::span(static_cast<std::byte*>(result->data), desc.bytes())));
+  describe(desc, *result);
+  return {};
+}
 
 using capi::take;  // for bytes
 [[nodiscard]] Result<void> take(const Reply& reply, ringkernel_tensor& result);

@@ -134,6 +134,7 @@ ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime) {
     Result<void> result = object->shutdown();
     const auto is_of_it = [&](const auto& other) { return other.runtime == object; };
     Prepareds::table().remove_if(is_of_it);
+    Functions::table().remove_if(is_of_it);
     Residents::table().remove_if(is_of_it);
     Kernels::table().remove_if(is_of_it);
     return result;

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ringkernel/ringkernel.h"
+#include "ringkernel/ringkernel_graph.h"
 
 namespace ringkernel::test {
 
@@ -62,6 +64,23 @@ class RingkernelCapi : public ::testing::Test {
   std::array<float, 4> out_{};
   std::array<ringkernel_tensor, 2> inputs_{tensor(elements_, {2, 2}), tensor(elements_, {2, 2})};
   ringkernel_tensor result_ = tensor(out_, {});
+};
+
+/// With tensors on the device.
+class ResidentsCapi : public RingkernelCapi {
+ protected:
+  ringkernel_resident* resident(std::span<float> elements, std::vector<std::int64_t> shape) {
+    const ringkernel_tensor like = tensor(elements, std::move(shape));
+    ringkernel_resident* made = nullptr;
+    EXPECT_EQ(ringkernel_resident_create(runtime_, &like, &made), RINGKERNEL_OK) << last_error();
+    return made;
+  }
+  std::array<float, 4> read(ringkernel_resident* from) {
+    std::array<float, 4> elements{};
+    ringkernel_tensor result = tensor(elements, {});
+    EXPECT_EQ(ringkernel_resident_read(from, 0, &result), RINGKERNEL_OK) << last_error();
+    return elements;
+  }
 };
 
 }  // namespace ringkernel::test
