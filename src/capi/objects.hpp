@@ -11,11 +11,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "ringkernel/ringkernel.h"
 #include "ringkernel/ringkernel.hpp"
+#include "ringkernel/ringkernel_graph.h"
 
 namespace ringkernel::capi {
 
@@ -28,8 +30,31 @@ struct KernelObject {
   std::deque<Reply> left;  // those that did not fit their receiver's buffer
 };
 
+/// A tensor on the device.
+struct ResidentObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  Tensor tensor;
+};
+
+struct FunctionObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  CompiledFunction function;
+};
+
+/// What is called again and again: an op, or a function.
+struct PreparedObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  PreparedCall call;
+  std::size_t input_count = 0;           // of the caller's
+  std::vector<std::uint8_t> operands{};  // which of these go into the message, in its order
+  std::vector<TensorDesc> results{};
+};
+
 using Runtimes = Handles<ringkernel_runtime, RingKernelRuntime>;
 using Kernels = Handles<ringkernel_kernel, KernelObject>;
+using Residents = Handles<ringkernel_resident, ResidentObject>;
+using Functions = Handles<ringkernel_function, FunctionObject>;
+using Prepareds = Handles<ringkernel_prepared, PreparedObject>;
 
 inline Result<Bytes> read_message(const ringkernel_bytes* given) {
   if (given == nullptr) return null_argument("message");
@@ -69,6 +94,14 @@ ringkernel_status with_kernel(const ringkernel_kernel* handle, Body&& body) noex
   return guarded([&]() -> Result<void> {
     RK_TRY(object, Kernels::table().find(handle, "kernel"));
     return body(*object);
+  });
+}
+
+template <class Body>
+ringkernel_status with_runtime(const ringkernel_runtime* handle, Body&& body) noexcept {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(object, Runtimes::table().find(handle, "runtime"));
+    return body(object);
   });
 }
 

@@ -54,7 +54,7 @@ LAYERS = {
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
     "python": {"onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
-    "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "capi": {"mind", "onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
               "foundation", "protocol"},
@@ -70,7 +70,7 @@ PUBLIC_HEADERS = {
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "onnx": {"onnx.hpp"},
-    "capi": {"mind_runtime.h", "ringkernel.h"},
+    "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h"},
     "capi_json": {"ringkernel_json.h"},
 }
 
