@@ -275,6 +275,12 @@ void bind_kernel(nb::module_& module) {
            "are then a finished FlatBuffer.")
       .def("send_bytes", &send_bytes, "data"_a, "method"_a = nb::none(), nb::kw_only(),
            "timeout"_a = nb::none(), "priority"_a = 0)
+      .def("_interface",
+           [](KernelObject& k) {
+             const KernelInterface known = value_of(k.kernel().interface());
+             const std::string& schema = known.schema.source().content();
+             return nb::make_tuple(nb::bytes(schema.data(), schema.size()), known.behaviour);
+           })
       .def("_start_bytes", &start_bytes, "data"_a, "method"_a.none(), "timeout"_a.none(),
            "priority"_a)
       .def(

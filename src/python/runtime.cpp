@@ -123,13 +123,15 @@ std::unique_ptr<FunctionObject> compile(RuntimeObject& runtime, GraphObject& gra
 
 /// What a program is made of: text, or files by their paths.
 ProgramDesc program_from(std::string name, std::string source, std::optional<std::string> path,
-                         std::optional<nb::bytes> schema, std::uint32_t state_bytes,
+                         std::optional<nb::bytes> schema, std::string schema_name,
+                         std::string schema_text, std::uint32_t state_bytes,
                          std::uint32_t reply_bytes, std::optional<bool> guard) {
   ProgramDesc program;
   program.source =
       path ? Source::file(std::move(*path)) : Source::text(name + ".cl", std::move(source));
   if (schema)
-    program.schema = Schema::binary(name + ".bfbs", std::string(schema->c_str(), schema->size()));
+    program.schema = Schema::binary(std::move(schema_name), {schema->c_str(), schema->size()},
+                                    std::move(schema_text));
   program.name = std::move(name);
   program.state_bytes = state_bytes;
   program.reply_bytes = reply_bytes;
@@ -223,26 +225,28 @@ void bind_runtime(nb::module_& module) {
           "_add_program",
           [](RuntimeObject& r, std::string name, std::string source,
              std::optional<std::string> path, std::optional<nb::bytes> schema,
-             std::uint32_t state_bytes, std::uint32_t reply_bytes, std::optional<bool> guard) {
-            const ProgramDesc program =
-                program_from(std::move(name), std::move(source), std::move(path), std::move(schema),
-                             state_bytes, reply_bytes, guard);
+             std::string schema_name, std::string schema_text, std::uint32_t state_bytes,
+             std::uint32_t reply_bytes, std::optional<bool> guard) {
+            const ProgramDesc program = program_from(
+                std::move(name), std::move(source), std::move(path), std::move(schema),
+                std::move(schema_name), std::move(schema_text), state_bytes, reply_bytes, guard);
             (void)value_of(waiting([&] { return r->add_program(program); }));
           },
-          "name"_a, "source"_a, "path"_a.none(), "schema"_a.none(), "state_bytes"_a,
-          "reply_bytes"_a, "guard"_a.none())
+          "name"_a, "source"_a, "path"_a.none(), "schema"_a.none(), "schema_name"_a,
+          "schema_text"_a, "state_bytes"_a, "reply_bytes"_a, "guard"_a.none())
       .def(
           "_swap_program",
           [](RuntimeObject& r, std::string name, std::string source,
              std::optional<std::string> path, std::optional<nb::bytes> schema,
-             std::uint32_t state_bytes, std::uint32_t reply_bytes, std::optional<bool> guard) {
-            const ProgramDesc program =
-                program_from(std::move(name), std::move(source), std::move(path), std::move(schema),
-                             state_bytes, reply_bytes, guard);
+             std::string schema_name, std::string schema_text, std::uint32_t state_bytes,
+             std::uint32_t reply_bytes, std::optional<bool> guard) {
+            const ProgramDesc program = program_from(
+                std::move(name), std::move(source), std::move(path), std::move(schema),
+                std::move(schema_name), std::move(schema_text), state_bytes, reply_bytes, guard);
             return value_of(waiting([&] { return r->swap_program(program); }));
           },
-          "name"_a, "source"_a, "path"_a.none(), "schema"_a.none(), "state_bytes"_a,
-          "reply_bytes"_a, "guard"_a.none())
+          "name"_a, "source"_a, "path"_a.none(), "schema"_a.none(), "schema_name"_a,
+          "schema_text"_a, "state_bytes"_a, "reply_bytes"_a, "guard"_a.none())
       .def(
           "swap_back",
           [](RuntimeObject& r, const std::string& name) {

@@ -14,6 +14,34 @@ _core.Kernel.__suffix__:
     ) -> bytes:
         """As `call_bytes`, awaited. Cancelling the task cancels the message."""
 
+    def call_json(
+        self,
+        method: str,
+        request: Mapping[str, Any] = ...,
+        *,
+        timeout: float | None = None,
+        priority: int = 0,
+    ) -> dict[str, Any]:
+        """A method of your own program, by its schema: request and reply as dicts."""
+
+    async def acall_json(
+        self,
+        method: str,
+        request: Mapping[str, Any] = ...,
+        *,
+        timeout: float | None = None,
+        priority: int = 0,
+    ) -> dict[str, Any]:
+        """As `call_json`, awaited. Cancelling the task cancels the message."""
+
+    def read_state_json(self) -> dict[str, Any]:
+        """As `read_state`, as a dict by the program's schema."""
+
+    def write_state_json(self, state: Mapping[str, Any]) -> None:
+        """As `write_state`, from a dict by the program's schema."""
+
+    def _interface(self) -> tuple[bytes, str]: ...
+
 _core.(Function|Traced).__call__:
     def __call__(
         self,
@@ -47,6 +75,8 @@ _core.RuntimeBase.__suffix__:
         source: str,
         path: str | None,
         schema: bytes | None,
+        schema_name: str,
+        schema_text: str,
         state_bytes: int,
         reply_bytes: int,
         guard: bool | None,
@@ -58,12 +88,15 @@ _core.RuntimeBase.__suffix__:
         source: str,
         path: str | None,
         schema: bytes | None,
+        schema_name: str,
+        schema_text: str,
         state_bytes: int,
         reply_bytes: int,
         guard: bool | None,
     ) -> SwapInfo: ...
 
 _core.__prefix__:
+    from collections.abc import Mapping
     from typing import Any
     import numpy
     from .metrics import ErrorRecord, KernelMetrics, RuntimeMetrics

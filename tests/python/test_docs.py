@@ -15,13 +15,12 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: A program that counts, and a request of it.
 PROGRAM = """
-import pathlib, struct, subprocess
+import pathlib, struct
 pathlib.Path("counter.fbs").write_text('attribute "state_of"; table Add { by: uint = 1; } '
     'table Sum { sum: ulong; } struct CounterState (state_of: "Counter") { sum: ulong; } '
     'rpc_service Counter { Add(Add): Sum; }')
 pathlib.Path("counter.cl").write_text('#include "counter.rk.h"\\n'
     'RK_ON(Counter, Add) { reply->sum = state->sum += Add_by(request); return RK_OK; }')
-subprocess.run(["flatc", "-b", "--schema", "--bfbs-builtins", "counter.fbs"], check=True)
 request = struct.pack("<IHHi", 8, 4, 4, 4)  # a table without fields
 """
 

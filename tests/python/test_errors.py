@@ -1,6 +1,8 @@
 """Each exception comes from a real cause, is the builtin one that fits, and names the cure."""
 
 import builtins
+import errno
+import pickle
 import re
 
 import numpy as np
@@ -290,3 +292,85 @@ def test_the_error_that_a_runtime_keeps(runtime, new_id):
     records = [record for record in runtime.errors() if record.kernel == kernel.id]
     assert [(r.code, r.count) for r in records] == [(6001, 1)]
     assert "out_of_bounds" in repr(records[0])
+
+
+@pytest.mark.parametrize("word", ("input_bytes", "output_bytes"))
+@pytest.mark.parametrize("count", (40_000, 65_536, 1_000_000))
+def test_what_is_too_large_says_which_ring_has_room(runtime, new_id, word, count):
+    x = F32([1]) if word == "output_bytes" else np.zeros(count, F32)
+    out = runtime.tensor((count,)) if word == "input_bytes" else None
+
+    def use(kernel):
+        if word == "input_bytes":
+            kernel.relu(x, out=out)
+        else:
+            kernel.fill(x, (count,))
+
+    with runtime.launch(new_id()) as kernel:
+        cure = rf"\. Launch it with {word}=\d+$"
+        with expect(rk.TooLargeError, "message_too_large", match=cure) as caught:
+            use(kernel)
+    room = int(str(caught.value).rpartition("=")[2])
+    with runtime.launch(new_id(), **{word: room}) as kernel:
+        use(kernel)
+    with runtime.launch(new_id(), **{word: room // 2}) as kernel:
+        with pytest.raises(rk.TooLargeError):
+            use(kernel)
+
+
+@pytest.mark.parametrize(
+    "use",
+    (
+        lambda runtime, path: runtime.add_program("p", path=path),
+        lambda runtime, path: runtime.add_program("p", path=str(path)),
+        lambda runtime, path: runtime.swap_program("p", path=path),
+        lambda runtime, path: runtime.add_program("p", "", schema=path),
+        lambda runtime, path: rk.onnx.read(path),
+        lambda runtime, path: rk.onnx.read(str(path)),
+    ),
+)
+def test_a_file_that_is_not_there(native, tmp_path, use):
+    path = tmp_path / "none.bfbs"
+    with expect(rk.MissingFile, "invalid_argument", match="none.bfbs") as caught:
+        use(native, path)
+    error = caught.value
+    assert isinstance(error, FileNotFoundError) and isinstance(error, rk.MessageError)
+    assert (error.errno, error.filename) == (errno.ENOENT, str(path))
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is rk.MissingFile and again.code == error.code and "none.bfbs" in str(again)
+
+
+X = F32([1])
+WRONG_WORDS = {
+    "Kernel.add() got an unexpected keyword argument 'otu'. Did you mean 'out'?":
+        lambda runtime, kernel: kernel.add(X, X, otu=X),
+    "Kernel.conv2d() got an unexpected keyword argument 'stride'. Did you mean 'strides'?":
+        lambda runtime, kernel: kernel.conv2d(X, X, stride=2, priority=1),
+    "Kernel.terminate() got an unexpected keyword argument 'drian'. Did you mean 'drain'?":
+        lambda runtime, kernel: kernel.terminate(drian=True),
+    "Kernel.metrics() got an unexpected keyword argument 'x'.":
+        lambda runtime, kernel: kernel.metrics(x=1),
+    "Runtime.launch() got an unexpected keyword argument 'inputbytes'. Did you mean 'input_bytes'?":
+        lambda runtime, kernel: runtime.launch("x", inputbytes=3),
+    "Graph() got an unexpected keyword argument 'nme'. Did you mean 'name'? It takes name":
+        lambda runtime, kernel: rk.Graph(nme=3),
+    "parse() got an unexpected keyword argument":
+        lambda runtime, kernel: rk.Graph.parse("a", text="", nothing=1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRONG_WORDS)
+def test_a_wrong_keyword_is_named(native, native_kernel, text):
+    with pytest.raises(TypeError, match="^" + re.escape(text)):
+        WRONG_WORDS[text](native, native_kernel)
+
+
+def test_other_wrong_arguments_show_the_signature(native, native_kernel):
+    for use in (
+        lambda: native_kernel.add(X),
+        lambda: native_kernel.add(X, X, priority="high"),
+        lambda: native_kernel.add(X, a=X, b=X),
+        lambda: native.launch(5),
+    ):
+        with pytest.raises(TypeError, match=r"supported:\n    1\. (add|launch)\(self, "):
+            use()

@@ -55,6 +55,8 @@ def program() -> float:
         runtime.compile(graph)
         reply: bytes = kernel.call_bytes(b"x", "Method", timeout=1.0)
         runtime.add_program("p", path="p.cl", schema=b"")
+        answer: dict[str, object] = kernel.call_json("Method", {"a": 1}, timeout=1.0)
+        kernel.write_state_json(kernel.read_state_json())
         swap: rk.SwapInfo = runtime.swap_program("p", "text")
         free: int = runtime.metrics().arena_free_bytes
         latency: rk.LatencySummary = kernel.metrics().latency
@@ -71,6 +73,7 @@ def program() -> float:
                 status: str | None = each.status
             await kernel.acall("add", x, x, timeout=1.0)
             await scores.acall(x)
+            answered: dict[str, object] = await kernel.acall_json("Method", answer)
             return await kernel.acall_bytes(b"x")
         asyncio.run(awaits())
         counts = free + latency.p50_ns + len(records) + len(ids)

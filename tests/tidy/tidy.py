@@ -54,6 +54,7 @@ LAYERS = {
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
     "python": {"onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "python_json": {"python", "schema", "program", "foundation", "protocol"},
     "capi": {"mind", "onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",

@@ -3,6 +3,11 @@
 Each has its number and name in `code` and `name`; `str()` says what exactly was wrong.
 """
 
+import difflib
+import errno
+import os
+import re
+
 from ._core import codes
 
 
@@ -36,6 +41,13 @@ class GraphError(Error, ValueError):
 
 class MessageError(Error, ValueError):
     """A message or an argument that is not acceptable."""
+
+
+class MissingFile(MessageError, FileNotFoundError):
+    """The file of a program, a schema or a model is not there; `filename` says which."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class TooLargeError(Error, ValueError):
@@ -130,6 +142,8 @@ def make(
     code: int, text: str, message: int = 0, fault_code: int = 0, fault_detail: int = 0
 ) -> Error:
     """The exception for an error of the library; not for users."""
+    if code == codes["message_too_large"]:
+        text += _room_for(text)
     error = _CLASSES.get(code, DeviceError)(text)
     error.code = code
     error.name = _NAMES.get(code, "")
@@ -138,12 +152,67 @@ def make(
     return error
 
 
+#: What the library says of a message that is too large for its ring, and the words of `launch`.
+_TOO_LARGE = (
+    (re.compile(r"(\d+) bytes; the input ring takes"), "input_bytes"),
+    (re.compile(r"(\d+) bytes; the output ring takes"), "output_bytes"),
+)
+
+_RING_BYTES_MAX = 1 << 30
+
+
+def _room_for(text: str) -> str:
+    """How a kernel is launched that takes it. A message may fill half of its ring, with a head."""
+    for pattern, word in _TOO_LARGE:
+        if found := pattern.search(text):
+            needed = 2 * (int(found[1]) + 64)
+            room = 1 << (needed - 1).bit_length()
+            return f". Launch it with {word}={room}" if room <= _RING_BYTES_MAX else ""
+    return ""
+
+
+def missing(path: "str | os.PathLike[str]") -> MissingFile:
+    """The exception for a file that is not there; not for users."""
+    error = MissingFile(f"invalid_argument: no file {os.fspath(path)!r}")
+    error.code, error.name = codes["invalid_argument"], "invalid_argument"
+    error.errno, error.strerror = errno.ENOENT, os.strerror(errno.ENOENT)
+    error.filename = os.fspath(path)
+    return error
+
+
+_NO_SIGNATURE = re.compile(
+    r"(\w+)\(\): incompatible function arguments.*\n"
+    r"    1\. \w+\((.*)\) -> .*\n\n"
+    r"Invoked with types: ([\w.]*).*kwargs = { (.*) }"
+)
+
+
+def explain_call(text: str) -> str:
+    """What the binding says of a call, in fewer words where a keyword is wrong; not for users."""
+    found = _NO_SIGNATURE.fullmatch(text)
+    if found is None:
+        return text
+    name, signature, first_type, keywords = found.groups()
+    known = re.findall(r"(?:^|, )(\w+):", signature)
+    wrong = [word for word in re.findall(r"(?:^|, )(\w+): ", keywords) if word not in known]
+    if not wrong:
+        return text
+    if signature.startswith("self"):
+        cls = first_type.rpartition(".")[2]
+        name = cls if name == "__init__" else f"{cls}.{name}"
+    close = difflib.get_close_matches(wrong[0], known, 1)
+    hint = f". Did you mean '{close[0]}'?" if close else "."
+    takes = f" It takes {', '.join(known)}" if known else ""
+    return f"{name}() got an unexpected keyword argument '{wrong[0]}'{hint}{takes}"
+
+
 __all__ = [
     "Error",
     "ShapeError",
     "DTypeError",
     "GraphError",
     "MessageError",
+    "MissingFile",
     "TooLargeError",
     "IndexOutOfBounds",
     "NotFound",

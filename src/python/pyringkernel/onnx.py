@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from . import _core
+from .errors import missing
 
 
 def read(
@@ -22,6 +23,8 @@ def read(
     state    which inputs the function keeps, and the outputs that they become for the next call.
     outputs  which outputs, in this order; empty: all that are no state.
 
-    Raises `Unsupported` with every node whose op is not read.
+    Raises `MissingFile`, and `Unsupported` with every node whose op is not read.
     """
+    if not isinstance(file, bytes) and not os.path.exists(file):
+        raise missing(file)
     return _core.read_onnx(file, name, dict(inputs or {}), dict(state or {}), list(outputs))

@@ -9,8 +9,9 @@ import weakref
 from typing import Any, Callable, overload
 
 from . import _core
-from .errors import Error
+from .errors import Error, missing
 from .events import Events
+from .schema import binary_of
 
 _logger = logging.getLogger("pyringkernel")
 _LEVELS = (logging.INFO, logging.WARNING, logging.ERROR)
@@ -135,12 +136,14 @@ class Runtime(_core.RuntimeBase):
         """A program of your own, for `launch(id, name)`: handlers in OpenCL C or C.
 
         source, path  the text, or the file that has it.
-        schema        a binary FlatBuffers schema (`flatc -b --schema`): its bytes, or its path.
+        schema        a FlatBuffers schema: text, the path of a file with it, or its binary form
+                      (`flatc -b --schema`) as bytes or as a file. The generated header is called
+                      as that file, NAME.rk.h, or as the program.
         state_bytes, reply_bytes  of a program without a schema.
         guard         whether a handler that writes beyond its reply or state is found.
         """
         self._add_program(
-            name, source, _path(path), _schema(schema), state_bytes, reply_bytes, guard
+            name, source, _path(path), *binary_of(name, schema), state_bytes, reply_bytes, guard
         )
 
     def swap_program(
@@ -156,7 +159,7 @@ class Runtime(_core.RuntimeBase):
     ) -> _core.SwapInfo:
         """Another build takes the place of a program while its kernels go on; as `add_program`."""
         return self._swap_program(
-            name, source, _path(path), _schema(schema), state_bytes, reply_bytes, guard
+            name, source, _path(path), *binary_of(name, schema), state_bytes, reply_bytes, guard
         )
 
 
@@ -188,11 +191,6 @@ def _close_all() -> None:
 
 
 def _path(path: "str | os.PathLike[str] | None") -> "str | None":
+    if path is not None and not os.path.exists(path):
+        raise missing(path)
     return None if path is None else os.fspath(path)
-
-
-def _schema(schema: "bytes | str | os.PathLike[str] | None") -> "bytes | None":
-    if schema is None or isinstance(schema, bytes):
-        return schema
-    with open(schema, "rb") as file:
-        return file.read()
