@@ -64,6 +64,14 @@ inline Result<Bytes> read_message(const ringkernel_bytes* given) {
   return Bytes(static_cast<const std::byte*>(given->data), given->data_bytes);
 }
 
+/// The message of a method, borrowed from the caller.
+inline Result<Message> read_method_message(const ringkernel_method* method,
+                                           const ringkernel_bytes* request) {
+  if (method == nullptr) return null_argument("method");
+  RK_TRY(bytes, read_message(request));
+  return Message{{.id = method->id, .reply_bytes = method->reply_bytes}, bytes};
+}
+
 /// Whether `what` finds room; how much it needs where it does not.
 inline Result<void> check_room(ringkernel_bytes& room, std::uint64_t bytes,
                                const char* what = "reply") {

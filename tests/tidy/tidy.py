@@ -71,7 +71,7 @@ PUBLIC_HEADERS = {
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "onnx": {"onnx.hpp"},
-    "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h"},
+    "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h", "ringkernel_async.h"},
     "capi_json": {"ringkernel_json.h"},
 }
 
@@ -88,6 +88,7 @@ FOREIGN = [
                      "include/ringkernel/runtime.hpp", "include/ringkernel/mind_runtime.hpp",
                      "include/ringkernel/compiled_function.hpp", "include/ringkernel/events.hpp",
                      "include/ringkernel/as_result.hpp", "include/ringkernel/typed.hpp",
+                     "include/ringkernel/completion_queue.hpp",
                      "include/ringkernel/detail/")),
 ]
 
