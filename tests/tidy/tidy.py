@@ -71,7 +71,8 @@ PUBLIC_HEADERS = {
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "onnx": {"onnx.hpp"},
-    "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h", "ringkernel_async.h"},
+    "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h", "ringkernel_async.h",
+             "ringkernel_metrics.h"},
     "capi_json": {"ringkernel_json.h"},
 }
 
