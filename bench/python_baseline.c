@@ -1,6 +1,8 @@
-/* What `ringkernel_call` costs in C: for each line on its input, one line with the nanoseconds of a
- * call, `add` on 16 floats, native backend (bench/python_bench.py). */
+/* What a call costs in C: for each line on its input, one line with the nanoseconds of a call,
+ * `add` on 16 floats, native backend (bench/python_bench.py): `ringkernel_call`, or with the
+ * argument `prepared`, `ringkernel_prepared_call`. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "ringkernel/ringkernel.h"
@@ -18,7 +20,8 @@ static int failed(void) {
   return 1;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const int is_prepared = argc > 1 && strcmp(argv[1], "prepared") == 0;
   const ringkernel_runtime_options options = {.struct_size = sizeof options, .backend = "native"};
   ringkernel_runtime* runtime = NULL;
   ringkernel_kernel* kernel = NULL;
@@ -32,11 +35,16 @@ int main(void) {
       {.dtype = RINGKERNEL_F32, .rank = 1, .dims = {elements}, .data = b, .data_bytes = sizeof b}};
   const ringkernel_request request = {
       .struct_size = sizeof request, .op = "add", .inputs = operands, .input_count = 2};
+  ringkernel_prepared* prepared = NULL;
+  if (ringkernel_kernel_prepare(kernel, &request, &prepared) != 0) return failed();
   while (getchar() != EOF) {
     const double begin_ns = now_ns();
     for (int call = 0; call < calls; ++call) {
       ringkernel_tensor result = {.data = sum, .data_bytes = sizeof sum};
-      if (ringkernel_call(kernel, &request, 0, &result) != 0) return failed();
+      const ringkernel_status status =
+          is_prepared ? ringkernel_prepared_call(prepared, operands, 2, 0, &result, 1)
+                      : ringkernel_call(kernel, &request, 0, &result);
+      if (status != 0) return failed();
     }
     printf("%.1f\n", (now_ns() - begin_ns) / calls);
     fflush(stdout);

@@ -97,8 +97,9 @@ class Channel {
   /// Where ops run on their callers' threads: whether nobody is at work there, and ops have been
   /// short lately. Advice: another sender may come in between.
   [[nodiscard]] bool can_run_here() noexcept;
-  /// Behind one that was sent because of it: what took long is not to be run so again soon.
-  void note_run_here(std::uint64_t begin_ns) noexcept;
+  /// Behind one that was sent because of it, which began then: how long it took. What took long is
+  /// not to be run so again soon.
+  std::chrono::nanoseconds note_run_here(std::uint64_t begin_ns) noexcept;
 
   /// Ends a message without its reply: operation_aborted. False if it has its outcome.
   bool cancel(MessageId id) noexcept;

@@ -155,8 +155,10 @@ bool Channel::can_run_here() noexcept {
   return in_flight() == 0 && executor_.parked(kernel_) && assist_pays();
 }
 
-void Channel::note_run_here(std::uint64_t begin_ns) noexcept {
-  note_assist(clock_.sample_ns() - begin_ns > assist_op_ns);
+std::chrono::nanoseconds Channel::note_run_here(std::uint64_t begin_ns) noexcept {
+  const std::uint64_t took_ns = clock_.sample_ns() - begin_ns;
+  note_assist(took_ns > assist_op_ns);
+  return std::chrono::nanoseconds(took_ns);
 }
 
 void Channel::leave_to_bridge(MessageId id) noexcept {

@@ -18,6 +18,7 @@
 /// Kernel::call.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -130,11 +131,12 @@ class PreparedCall {
   }
 
   /// The same if this thread can run it here and now: true. False: nothing was sent, because
-  /// somebody else is at work, or works for others (OpenCL), or such calls have taken over 100 us
-  /// lately. For a thread that must not wait, an event loop's, which then sends the message
-  /// asynchronously.
-  [[nodiscard]] Result<bool> try_call_into(std::span<const ElementsOut> results,
-                                           std::span<const Elements> operands);
+  /// somebody else is at work, or works for others (OpenCL), or this call has taken more than
+  /// `longest` lately, or others more than 100 us. For a thread that must not wait: an event
+  /// loop's, which then sends the message asynchronously, or one that has a lock.
+  [[nodiscard]] Result<bool> try_call_into(
+      std::span<const ElementsOut> results, std::span<const Elements> operands,
+      std::chrono::nanoseconds longest = std::chrono::microseconds(100));
 
  private:
   std::unique_ptr<detail::PreparedState> state_;

@@ -49,6 +49,10 @@ enum ringkernel_error {
 
 typedef struct ringkernel_runtime ringkernel_runtime;
 typedef struct ringkernel_kernel ringkernel_kernel;
+/// A request that is made again and again (`ringkernel_kernel_prepare`).
+typedef struct ringkernel_prepared ringkernel_prepared;
+/// A tensor on the device (ringkernel_graph.h).
+typedef struct ringkernel_resident ringkernel_resident;
 
 enum { RINGKERNEL_RANK_MAX = 8 };
 
@@ -97,6 +101,10 @@ typedef struct ringkernel_request {
   const char* attributes;          /* as behind the operands in that text, "[1], false"; or null */
   const ringkernel_tensor* inputs; /* in the order of the op */
   size_t input_count;
+  /// Null, or as many as inputs. One that is not null is the input of its number, and what `inputs`
+  /// has there is not looked at; where all are, `inputs` may be null.
+  ringkernel_resident* const* residents;
+  ringkernel_resident* into; /* not null: takes the result, which has no elements here then */
 } ringkernel_request;
 
 /// Grow at their ends; zeroed fields are defaults.
@@ -211,6 +219,27 @@ RINGKERNEL_API ringkernel_status ringkernel_send(ringkernel_kernel* kernel,
 RINGKERNEL_API ringkernel_status ringkernel_receive(ringkernel_kernel* kernel, uint64_t timeout_ns,
                                                     ringkernel_tensor* result,
                                                     uint64_t* out_message);
+
+/// Reads, checks and lays out a request once that will be made again and again. Of its inputs only
+/// types and shapes are looked at. The errors are those of `call`.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_prepare(ringkernel_kernel* kernel,
+                                                           const ringkernel_request* request,
+                                                           ringkernel_prepared** out_prepared);
+/// Makes the request with these inputs, in its order, and waits for the results, which go to the
+/// caller's memory as that of `call` does. Of an input, `dtype` and bytes are looked at; of one
+/// that is resident, nothing. An op has one result, or none (`into`, noop). A result may lie where
+/// an input does. With too little room for a result nothing is sent: message_too_large, and
+/// `data_bytes` of each is what it needs. One thread at a time: busy, while another one's call is
+/// under way; prepare one for each. Zero timeout: `call_timeout_ns`. E2007, E2004, E3007: inputs or
+/// results in another number, inputs of another type, of another number of elements than prepared.
+/// After any other error what the results hold is unspecified.
+RINGKERNEL_API ringkernel_status ringkernel_prepared_call(ringkernel_prepared* prepared,
+                                                          const ringkernel_tensor* inputs,
+                                                          size_t input_count, uint64_t timeout_ns,
+                                                          ringkernel_tensor* results,
+                                                          size_t result_count);
+/// A call under way ends as if it had come before. Kernel and runtime may be closed first.
+RINGKERNEL_API ringkernel_status ringkernel_prepared_close(ringkernel_prepared* prepared);
 
 /// The same with plain bytes. A reply needs as much room as its message has bytes, or as the
 /// program says: with less, `call_bytes` does not send the message.

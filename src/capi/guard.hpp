@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -74,6 +75,21 @@ template <class Options>
     return Error(Errc::invalid_argument, "struct_size is " + std::to_string(size));
   std::memcpy(&options, given, std::min(size, sizeof options));
   return options;
+}
+
+/// The other way round: as much of what is `known` as the caller has room for, by the size that its
+/// struct begins with; what it has beyond is zero.
+template <class Info>
+[[nodiscard]] Result<void> write_info(const Info& known, Info* out, const char* what) {
+  if (out == nullptr) return null_argument(what);
+  RK_TRY(given, read_options(out));
+  const std::size_t size = given.struct_size;
+  const std::size_t part = std::min(size, sizeof known);
+  auto* const to = reinterpret_cast<std::byte*>(out);
+  std::memcpy(to, &known, part);
+  std::memset(to + part, 0, size - part);
+  out->struct_size = size;
+  return {};
 }
 
 }  // namespace ringkernel::capi

@@ -11,11 +11,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "ringkernel/ringkernel.h"
 #include "ringkernel/ringkernel.hpp"
+#include "ringkernel/ringkernel_graph.h"
 
 namespace ringkernel::capi {
 
@@ -28,8 +30,31 @@ struct KernelObject {
   std::deque<Reply> left;  // those that did not fit their receiver's buffer
 };
 
+/// A tensor on the device.
+struct ResidentObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  Tensor tensor;
+};
+
+struct FunctionObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  CompiledFunction function;
+};
+
+/// What is called again and again: an op, or a function.
+struct PreparedObject {
+  std::shared_ptr<RingKernelRuntime> runtime;
+  PreparedCall call;
+  std::size_t input_count = 0;           // of the caller's
+  std::vector<std::uint8_t> operands{};  // which of these go into the message, in its order
+  std::vector<TensorDesc> results{};
+};
+
 using Runtimes = Handles<ringkernel_runtime, RingKernelRuntime>;
 using Kernels = Handles<ringkernel_kernel, KernelObject>;
+using Residents = Handles<ringkernel_resident, ResidentObject>;
+using Functions = Handles<ringkernel_function, FunctionObject>;
+using Prepareds = Handles<ringkernel_prepared, PreparedObject>;
 
 inline Result<Bytes> read_message(const ringkernel_bytes* given) {
   if (given == nullptr) return null_argument("message");
@@ -37,6 +62,14 @@ inline Result<Bytes> read_message(const ringkernel_bytes* given) {
   if (given->data_bytes > std::numeric_limits<std::ptrdiff_t>::max())
     return Error(Errc::message_too_large, std::to_string(given->data_bytes) + " bytes");
   return Bytes(static_cast<const std::byte*>(given->data), given->data_bytes);
+}
+
+/// The message of a method, borrowed from the caller.
+inline Result<Message> read_method_message(const ringkernel_method* method,
+                                           const ringkernel_bytes* request) {
+  if (method == nullptr) return null_argument("method");
+  RK_TRY(bytes, read_message(request));
+  return Message{{.id = method->id, .reply_bytes = method->reply_bytes}, bytes};
 }
 
 /// Whether `what` finds room; how much it needs where it does not.
@@ -69,6 +102,14 @@ ringkernel_status with_kernel(const ringkernel_kernel* handle, Body&& body) noex
   return guarded([&]() -> Result<void> {
     RK_TRY(object, Kernels::table().find(handle, "kernel"));
     return body(*object);
+  });
+}
+
+template <class Body>
+ringkernel_status with_runtime(const ringkernel_runtime* handle, Body&& body) noexcept {
+  return guarded([&]() -> Result<void> {
+    RK_TRY(object, Runtimes::table().find(handle, "runtime"));
+    return body(object);
   });
 }
 

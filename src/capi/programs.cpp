@@ -44,14 +44,6 @@ ringkernel_swap to_c(const SwapInfo& swapped) {
           .pause_ns = static_cast<std::uint64_t>(swapped.pause.count())};
 }
 
-/// The message of a method, borrowed from the caller.
-Result<Message> read_method_message(const ringkernel_method* method,
-                                    const ringkernel_bytes* request) {
-  if (method == nullptr) return null_argument("method");
-  RK_TRY(bytes, read_message(request));
-  return Message{{.id = method->id, .reply_bytes = method->reply_bytes}, bytes};
-}
-
 /// The caller's room for a state, all of it.
 Result<std::span<std::byte>> read_room(const ringkernel_bytes* state) {
   if (state == nullptr) return null_argument("state");

@@ -1,27 +1,17 @@
 #include "ringkernel/ringkernel.h"
 
-#include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <deque>
-#include <limits>
 #include <mutex>
-#include <span>
+#include <string>
 
 #include "capi/objects.hpp"
+#include "capi/requests.hpp"
 #include "foundation/scope_guard.hpp"
-#include "ops/ir_text.hpp"
 #include "ringkernel/ringkernel.hpp"
 #include "ringkernel/version.hpp"
 
 namespace ringkernel::capi {
 namespace {
 
-static_assert(RINGKERNEL_NONE == static_cast<int>(DType::none) &&
-              RINGKERNEL_F32 == static_cast<int>(DType::f32) &&
-              RINGKERNEL_I32 == static_cast<int>(DType::i32) &&
-              RINGKERNEL_I64 == static_cast<int>(DType::i64));
-static_assert(RINGKERNEL_RANK_MAX == rank_max);
 static_assert(RINGKERNEL_TARGET_GPU == static_cast<int>(BackendTarget::gpu) &&
               RINGKERNEL_TARGET_CPU == static_cast<int>(BackendTarget::cpu));
 static_assert(RINGKERNEL_CREATED == static_cast<int>(KernelStatus::created) &&
@@ -32,125 +22,6 @@ static_assert(RINGKERNEL_CREATED == static_cast<int>(KernelStatus::created) &&
               RINGKERNEL_TERMINATED == static_cast<int>(KernelStatus::terminated) &&
               RINGKERNEL_FAILED == static_cast<int>(KernelStatus::failed));
 
-Result<TensorDesc> to_desc(const ringkernel_tensor& tensor, const std::string& what) {
-  if (tensor.dtype < RINGKERNEL_F32 || tensor.dtype > RINGKERNEL_I64)
-    return Error(Errc::invalid_argument,
-                 what + " has no element type: " + std::to_string(tensor.dtype));
-  if (tensor.rank > rank_max)
-    return Error(Errc::rank_mismatch, what + " has rank " + std::to_string(tensor.rank) +
-                                          ", the limit is " + std::to_string(rank_max));
-  RK_TRY(shape, Shape::make(std::span(tensor.dims, tensor.rank)));
-  return TensorDesc{static_cast<DType>(tensor.dtype), shape};
-}
-
-/// The request and the descriptor of its result, from the caller's.
-struct Asked {
-  Request request;
-  TensorDesc result;
-};
-
-/// "Sum(%0, [1], false)": the operands are of the inputs, each of which is one.
-Result<void> read_operation(const ringkernel_request& raw, std::span<const TensorView> inputs,
-                            Request& request) {
-  if (raw.attributes != nullptr)
-    return Error(Errc::invalid_argument, "the attributes are given twice, with the op and alone");
-  RK_TRY(operation, ops::parse_operation(raw.op));
-  request.op = operation.op;
-  request.input_count = operation.operand_count;
-  request.attributes = operation.attributes;
-  std::uint32_t named = 0;
-  for (std::size_t i = 0; i < operation.operand_count; ++i) {
-    const std::string_view name = operation.operands[i];
-    std::size_t number = 0;
-    const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (status != std::errc() || end != name.data() + name.size() || number >= inputs.size())
-      return Error(Errc::invalid_argument, "%" + ops::excerpt(name) + " is none of the " +
-                                               std::to_string(inputs.size()) +
-                                               " inputs, which begin with %0");
-    request.inputs[i] = inputs[number];
-    named |= 1u << number;
-  }
-  if (named + 1 != 1u << inputs.size())
-    return Error(Errc::arity_mismatch, "an input is not named by '" + ops::excerpt(raw.op) + "'");
-  return {};
-}
-
-/// The op with its attributes, in either form.
-Result<void> read_op(const ringkernel_request& raw, std::span<const TensorView> inputs,
-                     Request& request) {
-  if (std::string_view(raw.op).find('(') != std::string_view::npos)
-    return read_operation(raw, inputs, request);
-  ops::IrCursor name(raw.op);
-  RK_TRY(op, ops::read_opcode(name));
-  if (!name.at_end()) return name.expected("'(' or the end");
-  request.op = op;
-  request.input_count = static_cast<std::uint32_t>(inputs.size());
-  std::ranges::copy(inputs, request.inputs.begin());
-  // The number of operands comes first: attributes are those of an op that has its operands.
-  if (find_op(static_cast<std::uint16_t>(op))->input_count != inputs.size()) return {};
-  RK_TRY(attributes, ops::parse_attributes(raw.attributes == nullptr ? "" : raw.attributes, op));
-  request.attributes = attributes;
-  return {};
-}
-
-Result<Asked> read_request(const ringkernel_request* given) {
-  if (given == nullptr) return null_argument("request");
-  RK_TRY(raw, read_options(given));
-  if (raw.op == nullptr) return null_argument("request->op");
-  if (raw.inputs == nullptr && raw.input_count != 0) return null_argument("request->inputs");
-  if (raw.input_count > inputs_max)
-    return Error(Errc::arity_mismatch, std::to_string(raw.input_count) + " inputs, no op has more" +
-                                           " than " + std::to_string(inputs_max));
-  Asked asked;
-  std::array<TensorView, inputs_max> given_inputs{};
-  for (std::size_t i = 0; i < raw.input_count; ++i) {
-    const ringkernel_tensor& tensor = raw.inputs[i];
-    const std::string what = "request->inputs[" + std::to_string(i) + "]";
-    RK_TRY(desc, to_desc(tensor, what));
-    if (tensor.data == nullptr) return null_argument((what + ".data").c_str());
-    if (tensor.data_bytes != desc.bytes())
-      return Error(Errc::element_count_mismatch, what + " is " + desc.text() + ", which is " +
-                                                     std::to_string(desc.bytes()) + " bytes, not " +
-                                                     std::to_string(tensor.data_bytes));
-    given_inputs[i] = TensorView(desc, tensor.data);
-  }
-  RK_TRY_VOID(read_op(raw, std::span(given_inputs).first(raw.input_count), asked.request));
-  std::array<TensorDesc, inputs_max> descs{};
-  for (std::size_t i = 0; i < asked.request.input_count; ++i)
-    descs[i] = asked.request.inputs[i].desc;
-  const std::span inputs = std::span(descs).first(asked.request.input_count);
-  RK_TRY(inference, infer(asked.request.op, inputs, asked.request.attributes));
-  asked.result = inference.output;
-  return asked;
-}
-
-using capi::check_room;  // for bytes
-Result<void> check_room(ringkernel_tensor& result, const TensorDesc& desc) {
-  const std::uint64_t bytes = desc.bytes();
-  if (result.data_bytes >= bytes && (bytes == 0 || result.data != nullptr)) return {};
-  const std::uint64_t room = result.data == nullptr ? 0 : result.data_bytes;
-  result.data_bytes = bytes;
-  return Error(Errc::message_too_large, "the result is " + desc.text() + ", " +
-                                            std::to_string(bytes) + " bytes; there is room for " +
-                                            std::to_string(room));
-}
-
-/// There is room.
-void copy_result(const TensorView& view, ringkernel_tensor& result) {
-  result.dtype = static_cast<std::int32_t>(view.desc.dtype);
-  result.rank = static_cast<std::uint32_t>(view.desc.shape.rank());
-  for (std::size_t dim = 0; dim < view.desc.shape.rank(); ++dim)
-    result.dims[dim] = view.desc.shape[dim];
-  result.data_bytes = view.desc.bytes();
-  if (result.data_bytes != 0) std::memcpy(result.data, view.data, result.data_bytes);
-}
-
-using capi::take;  // for bytes
-Result<void> take(const Reply& reply, ringkernel_tensor& result) {
-  RK_TRY_VOID(check_room(result, reply.tensor().desc));
-  copy_result(reply.tensor(), result);
-  return {};
-}
 Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** out_runtime) {
   if (out_runtime == nullptr) return null_argument("out_runtime");
   RK_TRY(options, read_options(given));
@@ -261,8 +132,11 @@ ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime) {
     RK_TRY(object, Runtimes::table().remove(runtime, "runtime"));
     if (object == nullptr) return {};
     Result<void> result = object->shutdown();
-    Kernels::table().remove_if(
-        [&](const KernelObject& kernel) { return kernel.runtime == object; });
+    const auto is_of_it = [&](const auto& other) { return other.runtime == object; };
+    Prepareds::table().remove_if(is_of_it);
+    Functions::table().remove_if(is_of_it);
+    Residents::table().remove_if(is_of_it);
+    Kernels::table().remove_if(is_of_it);
     return result;
   });
 }
@@ -305,8 +179,9 @@ ringkernel_status ringkernel_call(ringkernel_kernel* kernel, const ringkernel_re
                                   uint64_t timeout_ns, ringkernel_tensor* result) {
   return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
     if (result == nullptr) return null_argument("result");
-    RK_TRY(asked, read_request(request));
-    RK_TRY_VOID(check_room(*result, asked.result));
+    Asked asked;
+    RK_TRY_VOID(read_request(request, asked));
+    RK_TRY_VOID(check_room(*result, asked.reply));
     RK_TRY(reply, object.kernel.call(asked.request, to_duration(timeout_ns)));
     copy_result(reply.tensor(), *result);
     return {};
@@ -316,7 +191,8 @@ ringkernel_status ringkernel_call(ringkernel_kernel* kernel, const ringkernel_re
 ringkernel_status ringkernel_send(ringkernel_kernel* kernel, const ringkernel_request* request,
                                   uint64_t timeout_ns, uint64_t* out_message) {
   return with_kernel(kernel, Kind::ops, [&](KernelObject& object) -> Result<void> {
-    RK_TRY(asked, read_request(request));
+    Asked asked;
+    RK_TRY_VOID(read_request(request, asked));
     RK_TRY(message, object.kernel.send(asked.request, {.timeout = to_duration(timeout_ns)}));
     if (out_message != nullptr) *out_message = message;
     return {};

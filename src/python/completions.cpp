@@ -1,12 +1,6 @@
 #include "python/completions.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <array>
-#include <system_error>
-
-#include "foundation/scope_guard.hpp"
 
 namespace ringkernel::python {
 
@@ -17,66 +11,12 @@ nb::object Pending::take() {
   throw nb::python_error();
 }
 
-Completions::Completions() : descriptor_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-}
-
-Completions::~Completions() {
-  shutdown();  // what waits is cancelled, its handlers are destroyed
-  destroy();
-  ::close(descriptor_);
-}
+Completions::Completions() : queue_(value_of(CompletionQueue::open())) {}
 
 Completions& Completions::of_running_loop() {
   // The loop keeps it.
   const nb::object found = nb::module_::import_("pyringkernel.aio").attr("of_running_loop")();
   return *nb::inst_ptr<Completions>(found);
-}
-
-void Completions::put(std::unique_ptr<Task> task) {
-  bool wakes = false;
-  {
-    const std::lock_guard lock(mutex_);
-    wakes = tasks_.empty() && !polling_;
-    tasks_.push_back(std::move(task));
-  }
-  if (wakes) wake();
-}
-
-void Completions::wake() noexcept {
-  const std::uint64_t one = 1;
-  // It cannot be full: it is read before what it stands for is taken.
-  (void)!::write(descriptor_, &one, sizeof(one));
-}
-
-void Completions::poll() {
-  std::vector<std::unique_ptr<Task>> tasks;
-  std::size_t next = 0;
-  // Of a task that throws, an event loop hears. Those behind it have their turn of the loop.
-  ScopeGuard putting_back([&]() noexcept {
-    const std::lock_guard lock(mutex_);
-    for (; next < tasks.size(); ++next) tasks_.push_back(std::move(tasks[next]));
-    polling_ = false;
-    wake();
-  });
-  for (;;) {
-    tasks.clear();
-    next = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      polling_ = !tasks_.empty();
-      if (!polling_) break;
-      tasks.swap(tasks_);
-    }
-    while (next < tasks.size()) tasks[next++]->run();
-  }
-  putting_back.dismiss();
-}
-
-void Completions::run() {
-  std::uint64_t count = 0;
-  (void)!::read(descriptor_, &count, sizeof(count));
-  poll();
 }
 
 Pending& Completions::pending(std::uint64_t number) {

@@ -2,7 +2,6 @@
 
 #include <boost/container/static_vector.hpp>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,15 +10,32 @@
 #include "python/completions.hpp"
 #include "python/errors.hpp"
 #include "python/places.hpp"
+#include "python/prepared_calls.hpp"
+#include "python/traced.hpp"
 #include "python/waiting.hpp"
 
 namespace ringkernel::python {
 namespace {
 
+/// The operands, a tuple, if all are arrays that are used as they lie; none otherwise.
+boost::container::static_vector<TensorView, few_operands> views_of_arrays(PyObject* operands,
+                                                                          Py_ssize_t count) {
+  boost::container::static_vector<TensorView, few_operands> views;
+  if (count > static_cast<Py_ssize_t>(few_operands)) return views;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const ArrayElements array = elements_of(nb::handle(PyTuple_GetItem(operands, i)), false);
+    if (array.data == nullptr) return {};
+    views.emplace_back(array.desc, array.data);
+  }
+  return views;
+}
+
 /// Calls `use` with the operands, a tuple, as views.
 template <class Use>
 auto with_views(PyObject* operands, Use&& use) {
   const Py_ssize_t count = PyTuple_Size(operands);
+  const auto arrays = views_of_arrays(operands, count);
+  if (!arrays.empty()) return use(std::span<const TensorView>(arrays));
   const auto with = [&](auto given) {
     for (Py_ssize_t i = 0; i < count; ++i) given->add(nb::handle(PyTuple_GetItem(operands, i)));
     return use(given->views());
@@ -48,13 +64,6 @@ nb::object filled(Places& places, const FunctionResult& result) {
   return places.take();
 }
 
-nb::object descriptions(const std::vector<TensorDesc>& descs) {
-  nb::list list;
-  for (const TensorDesc& desc : descs)
-    list.append(nb::make_tuple(numpy_name(desc.dtype), shape_to(desc.shape)));
-  return nb::tuple(list);
-}
-
 std::string describe_function(const FunctionObject& object) {
   const FunctionSignature& signature = object.function().signature();
   const auto texts = [](const std::vector<TensorDesc>& descs) {
@@ -67,69 +76,10 @@ std::string describe_function(const FunctionObject& object) {
          texts(signature.outputs) + ")>";
 }
 
-/// A function that is compiled when operands of a new kind come: of other element types or shapes.
-/// Its lock, Python's, is held by the thread that compiles; others wait for it.
-class Traced {
- public:
-  Traced(nb::object compile, std::string given_name)
-      : name(std::move(given_name)),
-        compile_(std::move(compile)),
-        lock_(nb::module_::import_("threading").attr("RLock")()) {}
-
-  FunctionObject& function_for(std::span<const TensorView> inputs) {
-    if (FunctionObject* const known = find(inputs)) return *known;
-    lock_.attr("acquire")();
-    const ScopeGuard unlocking([&]() noexcept { PyObject_CallMethod(lock_.ptr(), "release", ""); });
-    if (FunctionObject* const known = find(inputs)) return *known;
-    std::vector<TensorDesc> descs;
-    for (const TensorView& input : inputs) descs.push_back(input.desc);
-    nb::object function = compile_(descriptions(descs));
-    if (!nb::isinstance<FunctionObject>(function))
-      raise_type_error("what compiles '" + name + "' gave no Function");
-    kinds_.push_back({std::move(descs), std::move(function)});
-    return *nb::inst_ptr<FunctionObject>(kinds_.back().function);
-  }
-  [[nodiscard]] nb::list functions() const {
-    nb::list list;
-    for (const Kind& kind : kinds_) list.append(kind.function);
-    return list;
-  }
-  /// For the collector: `visit` each object that it holds.
-  template <class Visit>
-  int each(Visit&& visit) {
-    for (Kind& kind : kinds_)
-      if (const int stop = visit(kind.function)) return stop;
-    return visit(compile_);
-  }
-
-  const std::string name;
-
- private:
-  struct Kind {
-    std::vector<TensorDesc> inputs;
-    nb::object function;
-  };
-
-  [[nodiscard]] FunctionObject* find(std::span<const TensorView> inputs) const {
-    for (const Kind& kind : kinds_)
-      if (kind.function.is_valid() &&
-          std::equal(kind.inputs.begin(), kind.inputs.end(), inputs.begin(), inputs.end(),
-                     [](const TensorDesc& a, const TensorView& b) { return a == b.desc; }))
-        return nb::inst_ptr<FunctionObject>(kind.function);
-    return nullptr;
-  }
-
-  nb::object compile_;
-  nb::object lock_;
-  std::deque<Kind> kinds_;
-};
-
 }  // namespace
 
 FunctionObject::FunctionObject(CompiledFunction function, nb::object owner)
     : owner_(std::move(owner)), function_(std::move(function)) {
-  for (const TensorDesc& output : function_.signature().outputs)
-    output_shapes_.push_back(shape_to(output.shape));
   Result<PreparedCall> prepared = function_.prepare();
   if (prepared) prepared_.emplace(std::move(*prepared));
 }
@@ -160,36 +110,31 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
     const nb::ft_lock_guard lock(mutex_);
     is_called_ = false;
   });
-  Places places(function_.signature(), output_shapes_, words.out);
+  Places places(function_.signature(), words.out);
   if (!places.into().empty()) return {};
   boost::container::static_vector<Elements, graph_inputs_max> operands;
   for (const TensorView& input : inputs) operands.emplace_back(input);
   boost::container::static_vector<ElementsOut, graph_outputs_max> results;
   for (std::size_t i = 0; i < places.size(); ++i)
     results.emplace_back(function_.signature().outputs[i], places.data(i));
-  if (may_wait)
-    value_of(waiting([&] { return prepared_->call_into(results, operands, sending); }));
-  else if (!value_of(at_once([&] { return prepared_->try_call_into(results, operands); })))
-    return {};
+  if (!run(*prepared_, results, operands, sending, may_wait)) return {};
   return places.take();
 }
 
 nb::object FunctionObject::call(std::span<const TensorView> inputs, const CallWords& words) {
   nb::object made = call_prepared(inputs, words, true);
   if (made.is_valid()) return made;
-  Places places(function_.signature(), output_shapes_, words.out);
+  Places places(function_.signature(), words.out);
   const ExecuteOptions options = options_of(words, places.into());
   return filled(places, value_of(waiting([&] { return function_.execute(inputs, options); })));
 }
 
 nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallWords& words) {
-  if (words.timeout.is_none()) {
-    nb::object made = call_prepared(inputs, words, false);
-    if (made.is_valid()) return made;
-  }
+  nb::object made = call_prepared(inputs, words, false);
+  if (made.is_valid()) return made;
   std::vector<Into> into;
   // What is wrong with the places is found before anything runs; they are opened again at the end.
-  if (!words.out.is_none()) into = Places(function_.signature(), output_shapes_, words.out).into();
+  if (!words.out.is_none()) into = Places(function_.signature(), words.out).into();
   const ExecuteOptions options = options_of(words, into);
   return Completions::of_running_loop().initiate<FunctionResult>(
       nb::make_tuple(nb::find(this), words.out),
@@ -197,7 +142,7 @@ nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallW
       [](Pending& pending, FunctionResult result) {
         const nb::tuple kept = nb::cast<nb::tuple>(pending.out);
         const FunctionObject& called = *nb::inst_ptr<FunctionObject>(kept[0]);
-        Places places(called.function_.signature(), called.output_shapes_, kept[1]);
+        Places places(called.function_.signature(), kept[1]);
         return filled(places, result);
       });
 }
@@ -272,8 +217,9 @@ CallWords words_from(PyObject* keywords, std::vector<std::pair<std::string, nb::
   return words;
 }
 
-/// The operands in the function's order, those with names behind those without.
-nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
+/// The operands in the function's order, those with names behind those without. Behind the first
+/// `needed` there may be none.
+nb::tuple in_order(const std::vector<std::string>& names, std::size_t needed, nb::handle operands,
                    const std::vector<std::pair<std::string, nb::handle>>& named) {
   std::vector<nb::object> ordered(names.size());
   const auto count = static_cast<std::size_t>(PyTuple_Size(operands.ptr()));
@@ -290,8 +236,13 @@ nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
   }
   nb::list list;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!ordered[i].is_valid())
+    if (!ordered[i].is_valid()) {
+      const bool is_last =
+          std::none_of(ordered.begin() + static_cast<std::ptrdiff_t>(i), ordered.end(),
+                       [](auto& given) { return given.is_valid(); });
+      if (i >= needed && is_last) break;
       raise_type_error("input " + std::to_string(i) + " '" + names[i] + "' is missing");
+    }
     list.append(std::move(ordered[i]));
   }
   return nb::tuple(list);
@@ -300,15 +251,14 @@ nb::tuple in_order(const std::vector<std::string>& names, nb::handle operands,
 const std::vector<std::string>& input_names(const FunctionObject& function) {
   return function.function().signature().input_names;
 }
-const std::vector<std::string>& input_names(const Traced&) {
-  raise_type_error(
-      "a call takes operands by position, and 'out', 'timeout', 'check_nan', 'priority'");
-}
+const std::vector<std::string>& input_names(const Traced& traced) { return traced.names; }
+std::size_t needed_inputs(const FunctionObject& function) { return input_names(function).size(); }
+std::size_t needed_inputs(const Traced& traced) { return traced.needed; }
 
-FunctionObject& function_for(FunctionObject& function, std::span<const TensorView>) {
-  return function;
+nb::object function_for(nb::handle self, FunctionObject&, std::span<const TensorView>) {
+  return nb::borrow(self);
 }
-FunctionObject& function_for(Traced& traced, std::span<const TensorView> views) {
+nb::object function_for(nb::handle, Traced& traced, std::span<const TensorView> views) {
   return traced.function_for(views);
 }
 
@@ -323,9 +273,13 @@ PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& u
     const CallWords words = words_from(keywords, named);
     auto& callable = *nb::inst_ptr<Callable>(nb::handle(self));
     nb::tuple ordered;
-    if (!named.empty()) ordered = in_order(input_names(callable), operands, named);
-    return with_views(named.empty() ? operands : ordered.ptr(),
-                      [&](auto views) { return use(function_for(callable, views), views, words); });
+    if (!named.empty())
+      ordered = in_order(input_names(callable), needed_inputs(callable), operands, named);
+    return with_views(named.empty() ? operands : ordered.ptr(), [&](auto views) {
+      // Held, for a traced function may give it up meanwhile.
+      const nb::object function = function_for(self, callable, views);
+      return use(*nb::inst_ptr<FunctionObject>(function), views, words);
+    });
   });
 }
 
@@ -415,18 +369,7 @@ void bind_function(nb::module_& module) {
                 "a compiled function cannot be pickled. Pickle what it was made of: the graph's "
                 "text, or the path of the model");
 
-  nb::class_<Traced>(module, "Traced", nb::is_weak_referenceable(),
-                     nb::type_slots(slots<Traced>.data()),
-                     "A Python function as a `Function` for each kind of operands: "
-                     "`Runtime.function`.")
-      .def(nb::init<nb::object, std::string>(), "compile"_a, "name"_a = "function")
-      .def_ro("name", &Traced::name)
-      .def("__repr__",
-           [](const Traced& traced) {
-             return "<Traced '" + traced.name + "', " +
-                    std::to_string(nb::len(traced.functions())) + " kinds>";
-           })
-      .def_prop_ro("functions", &Traced::functions, "Those that were compiled so far.");
+  bind_traced(module, slots<Traced>.data());
 }
 
 }  // namespace ringkernel::python

@@ -52,7 +52,6 @@ class FunctionObject {
 
   nb::object owner_;
   CompiledFunction function_;
-  std::vector<nb::object> output_shapes_;
   std::optional<PreparedCall> prepared_;
   bool is_called_ = false;  // guarded by the interpreter's lock, or mutex_ where it has none
   nb::ft_mutex mutex_;

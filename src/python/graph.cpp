@@ -77,6 +77,29 @@ std::string describe_graph(GraphObject& graph) {
          " ops>";
 }
 
+/// What numpy's arrays have and is made of ops: the functions in pyringkernel/ops.py.
+nb::object of_ops(const char* function, nb::handle self, nb::handle argument) {
+  return nb::module_::import_("pyringkernel.ops").attr(function)(self, argument);
+}
+
+void as_arrays(nb::class_<ValueObject>& cls) {
+  cls.def(
+         "__getitem__", [](nb::handle self, nb::handle key) { return of_ops("_item", self, key); },
+         nb::sig("def __getitem__(self, key: Any, /) -> Value"))
+      .def(
+          "__pow__",
+          [](nb::handle self, nb::handle exponent) { return of_ops("_power", self, exponent); },
+          nb::sig("def __pow__(self, exponent: float, /) -> Value"))
+      .def_prop_ro(
+          "T", [](nb::handle self) { return of_ops("transpose", self, nb::tuple()); },
+          nb::sig("def T(self) -> Value"))
+      .def_prop_ro("ndim", [](const ValueObject& v) { return v.value.desc().shape.rank(); })
+      .def("__len__", [](const ValueObject& v) {
+        if (v.value.desc().shape.rank() == 0) raise_type_error("a scalar has no len()");
+        return v.value.desc().shape[0];
+      });
+}
+
 nb::object refuse_truth(nb::handle) {
   raise_type_error(
       "a value of a graph has no elements while the graph is made: branch with "
@@ -132,6 +155,7 @@ void bind_graph(nb::module_& module) {
             return "<Value " + std::string(numpy_name(v.value.desc().dtype)) +
                    v.value.desc().shape.text() + ">";
           });
+  as_arrays(value);
   binary<Op::add>(value, "__add__", "__radd__");
   binary<Op::sub>(value, "__sub__", "__rsub__");
   binary<Op::mul>(value, "__mul__", "__rmul__");

@@ -60,11 +60,9 @@ std::vector<nb::handle> handles_of(const nb::args& operands) {
 nb::object result_of(const Reply& reply, const nb::object& out) {
   const TensorView& tensor = reply.tensor();
   if (tensor.desc.dtype == DType::none) return out;  // None, or the resident tensor
-  if (out.is_none()) return array_of(tensor);
-  Buffer buffer;
-  open_out(buffer, out, 0, tensor.desc);
-  std::memcpy(buffer.data(), tensor.data, tensor.desc.bytes());
-  return out;
+  Place place = place_for(out, tensor.desc, 0);
+  std::memcpy(place.data, tensor.data, tensor.desc.bytes());
+  return std::move(place.object);
 }
 
 /// How one plain message ended.
@@ -181,19 +179,16 @@ nb::object KernelObject::run_prepared(const Request& request, const SendOptions&
   boost::container::static_vector<Elements, inputs_max> operands;
   for (const TensorView& input : std::span(request.inputs).first(request.input_count))
     if (input.tensor == 0) operands.emplace_back(input);
-  nb::object result = nb::borrow(out);
-  Buffer buffer;
+  Place place;
   boost::container::static_vector<ElementsOut, 1> places;
   if (request.output == 0) {
-    if (out.is_none()) result = new_array(entry->result.dtype, entry->shape);
-    open_out(buffer, result, 0, entry->result);
-    places.emplace_back(entry->result, buffer.data());
+    place = place_for(out, entry->result, 0);
+    places.emplace_back(entry->result, place.data);
+  } else {
+    place.object = nb::borrow(out);
   }
-  if (may_wait)
-    value_of(waiting([&] { return entry->call->call_into(places, operands, options); }));
-  else if (!value_of(at_once([&] { return entry->call->try_call_into(places, operands); })))
-    return {};
-  return result;
+  if (!python::run(*entry->call, places, operands, options, may_wait)) return {};
+  return std::move(place.object);
 }
 
 Array KernelObject::run(Request& request, std::span<const nb::handle> operands, nb::handle out,
@@ -213,10 +208,8 @@ Array KernelObject::call(const std::string& op, const nb::args& operands, nb::kw
 nb::object KernelObject::start(const std::string& op, const nb::args& operands, nb::kwargs words) {
   Words given(op, words);
   const Asked asked(given.request, handles_of(operands), given.out, given.timeout, given.priority);
-  if (given.timeout.is_none()) {
-    nb::object made = run_prepared(given.request, asked.options, given.out, false);
-    if (made.is_valid()) return made;
-  }
+  nb::object made = run_prepared(given.request, asked.options, given.out, false);
+  if (made.is_valid()) return made;
   return Completions::of_running_loop().initiate<Reply>(
       given.out,
       [&](auto token) { kernel_.async_call(given.request, asked.options, std::move(token)); },

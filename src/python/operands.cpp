@@ -42,6 +42,14 @@ std::string cure_of(const char* format) {
 
 void Buffer::open(nb::handle object, bool writable, const char* what, std::size_t number) {
   close();
+  elements_ = elements_of(object, writable);
+  if (elements_.data != nullptr)
+    array_ = nb::borrow(object);
+  else
+    open_buffer(object, writable, what, number);
+}
+
+void Buffer::open_buffer(nb::handle object, bool writable, const char* what, std::size_t number) {
   nb::handle source = object;
   if (PyObject_CheckBuffer(object.ptr()) == 0) {
     if (writable)
@@ -54,8 +62,8 @@ void Buffer::open(nb::handle object, bool writable, const char* what, std::size_
       refuse(Errc::invalid_dtype, what, number,
              "is a " + type_of(object) +
                  ", which is no array. Write numpy.asarray(x, dtype=numpy.float32)");
-    exporter_ = nb::module_::import_("numpy").attr("from_dlpack")(object);
-    source = exporter_;
+    array_ = nb::module_::import_("numpy").attr("from_dlpack")(object);
+    source = array_;
   }
   const int flags = PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
   bool is_contiguous = true;
@@ -81,21 +89,36 @@ void Buffer::open(nb::handle object, bool writable, const char* what, std::size_
   for (std::size_t dim = 0; dim < rank; ++dim) extents[dim] = buffer_.shape[dim];
   Result<Shape> shape = Shape::make(std::span(extents).first(rank));
   if (!shape) raise(shape.error());
-  desc_ = {dtype, *shape};
+  elements_ = {{dtype, *shape}, buffer_.buf};
 }
 
 void Buffer::close() noexcept {
   if (open_) PyBuffer_Release(&buffer_);
   open_ = false;
+  elements_.data = nullptr;
 }
 
-void open_out(Buffer& buffer, nb::handle out, std::size_t number, const TensorDesc& expected) {
-  buffer.open(out, true, "out", number);
-  const TensorDesc& got = buffer.desc();
-  if (got == expected) return;
-  raise(Error(
-      got.dtype != expected.dtype ? Errc::dtype_mismatch : Errc::dimension_mismatch,
-      "out " + std::to_string(number) + ": Expected: " + expected.text() + ". Got: " + got.text()));
+Place place_for(nb::handle out, const TensorDesc& expected, std::size_t number) {
+  Place place;
+  if (out.is_none()) {
+    place.object = new_array(expected, &place.data);
+    return place;
+  }
+  place.object = nb::borrow(out);
+  const ArrayElements array = elements_of(out, true);
+  if (array.data != nullptr && array.desc == expected) {
+    place.data = array.data;
+    return place;
+  }
+  place.buffer = std::make_unique<Buffer>();
+  place.buffer->open(out, true, "out", number);
+  const TensorDesc& got = place.buffer->desc();
+  if (got != expected)
+    raise(Error(got.dtype != expected.dtype ? Errc::dtype_mismatch : Errc::dimension_mismatch,
+                "out " + std::to_string(number) + ": Expected: " + expected.text() +
+                    ". Got: " + got.text()));
+  place.data = place.buffer->data();
+  return place;
 }
 
 // --- operands ---------------------------------------------------------------------------------
@@ -170,32 +193,10 @@ const char* numpy_name(DType dtype) noexcept {
   return "none";
 }
 
-nb::object new_array(const TensorDesc& desc) { return new_array(desc.dtype, shape_to(desc.shape)); }
-
-nb::object new_array(DType element_type, nb::handle shape) {
-  // Kept for ever: they outlive the interpreter, as the module does.
-  struct Numpy {
-    nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
-    nb::handle f32 = dtype("float32");
-    nb::handle i32 = dtype("int32");
-    nb::handle i64 = dtype("int64");
-
-    static nb::handle dtype(const char* name) {
-      return nb::module_::import_("numpy").attr("dtype")(name).release();
-    }
-  };
-  static const Numpy& numpy = *new Numpy();
-  const nb::handle dtype = element_type == DType::f32   ? numpy.f32
-                           : element_type == DType::i32 ? numpy.i32
-                                                        : numpy.i64;
-  return numpy.empty(shape, dtype);
-}
-
 nb::object array_of(const TensorView& view) {
-  nb::object array = new_array(view.desc);
-  Buffer buffer;
-  buffer.open(array, true, "result", 0);
-  std::memcpy(buffer.data(), view.data, view.desc.bytes());
+  void* data = nullptr;
+  nb::object array = new_array(view.desc, &data);
+  std::memcpy(data, view.data, view.desc.bytes());
   return array;
 }
 

@@ -12,11 +12,13 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "python/errors.hpp"
+#include "python/numpy.hpp"
 #include "ringkernel/compiled_function.hpp"
 #include "ringkernel/op.hpp"
 #include "ringkernel/prepared_call.hpp"
@@ -24,7 +26,7 @@
 
 namespace ringkernel::python {
 
-/// What a Python buffer holds. `writable`: it must take elements.
+/// The elements of an object: an array, or whatever else has a buffer.
 class Buffer {
  public:
   Buffer() noexcept = default;
@@ -32,22 +34,30 @@ class Buffer {
   Buffer& operator=(Buffer&&) = delete;
   ~Buffer() { close(); }
 
-  /// `what` names it in errors: "operand 0".
+  /// `writable`: it must take elements. `what` names it in errors: "operand 0".
   void open(nb::handle object, bool writable, const char* what, std::size_t number);
   void close() noexcept;
-  [[nodiscard]] const TensorDesc& desc() const noexcept { return desc_; }
+  [[nodiscard]] const TensorDesc& desc() const noexcept { return elements_.desc; }
   /// Null while it is not open.
-  [[nodiscard]] void* data() const noexcept { return open_ ? buffer_.buf : nullptr; }
+  [[nodiscard]] void* data() const noexcept { return elements_.data; }
 
  private:
+  void open_buffer(nb::handle object, bool writable, const char* what, std::size_t number);
+
+  ArrayElements elements_;
+  nb::object array_;  // that they are of, which may be one over foreign memory; or null
   Py_buffer buffer_;  // set while open_
   bool open_ = false;
-  TensorDesc desc_;
-  nb::object exporter_;  // an array over foreign memory; else null
 };
 
-/// Opens `out`, which takes a result like `expected`.
-void open_out(Buffer& buffer, nb::handle out, std::size_t number, const TensorDesc& expected);
+/// Where a result goes.
+struct Place {
+  nb::object object;  ///< what the caller gets
+  void* data = nullptr;
+  std::unique_ptr<Buffer> buffer;  ///< of what is no array
+};
+/// `out`, which takes results like `expected`; a new array for None. Numbers are for errors.
+[[nodiscard]] Place place_for(nb::handle out, const TensorDesc& expected, std::size_t number);
 
 /// The operands of one call. At most `capacity`.
 template <std::size_t capacity>
@@ -97,11 +107,7 @@ static_assert(few_operands >= inputs_max);
 extern template class Operands<few_operands>;
 extern template class Operands<graph_inputs_max>;
 
-/// An uninitialised numpy array.
-[[nodiscard]] nb::object new_array(const TensorDesc& desc);
-/// The same where `shape` is at hand, as `shape_to` makes it.
-[[nodiscard]] nb::object new_array(DType dtype, nb::handle shape);
-/// With the elements of a view.
+/// A new array with the elements of a view.
 [[nodiscard]] nb::object array_of(const TensorView& view);
 /// float32, int32 or int64, as numpy's, its name, or None (float32).
 [[nodiscard]] DType dtype_from(nb::handle object);

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,48 +17,39 @@ namespace ringkernel::python {
 /// What takes the outputs: the caller's arrays or resident tensors, or new arrays.
 class Places {
  public:
-  /// `shapes`: of the outputs, as Python has them.
-  Places(const FunctionSignature& signature, const std::vector<nb::object>& shapes,
-         nb::handle out) {
+  Places(const FunctionSignature& signature, nb::handle out) {
     const std::vector<TensorDesc>& outputs = signature.outputs;
-    objects_.reserve(outputs.size());
-    if (outputs.size() == 1)
-      first_.emplace();
-    else
-      buffers_ = std::make_unique<Buffer[]>(outputs.size());
+    places_.reserve(outputs.size());
     if (out.is_none()) {
-      for (std::size_t i = 0; i < outputs.size(); ++i) add_new(outputs[i], shapes[i]);
+      for (const TensorDesc& output : outputs) add(out, output);
       return;
     }
-    const bool is_one =
-        outputs.size() == 1 && !nb::isinstance<nb::tuple>(out) && !nb::isinstance<nb::list>(out);
-    const nb::tuple given = is_one ? nb::make_tuple(out) : nb::tuple(nb::borrow(out));
+    if (outputs.size() == 1 && PyTuple_Check(out.ptr()) == 0 && PyList_Check(out.ptr()) == 0) {
+      add(out, outputs[0]);
+      return;
+    }
+    const nb::tuple given(nb::borrow(out));
     if (given.size() != outputs.size())
       raise(Error(Errc::arity_mismatch, "out: Expected: " + std::to_string(outputs.size()) +
                                             " places. Got: " + std::to_string(given.size())));
-    for (std::size_t i = 0; i < outputs.size(); ++i) add(given[i], outputs[i], shapes[i]);
+    for (std::size_t i = 0; i < outputs.size(); ++i) add(given[i], outputs[i]);
     check_apart(outputs);
   }
-  [[nodiscard]] std::size_t size() const noexcept { return objects_.size(); }
-  [[nodiscard]] void* data(std::size_t output) noexcept { return buffer(output).data(); }
-  /// The outputs that go into resident tensors, for which there are no data.
+  [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
+  /// Null: it goes into a resident tensor.
+  [[nodiscard]] void* data(std::size_t output) const noexcept { return places_[output].data; }
   [[nodiscard]] const std::vector<Into>& into() const noexcept { return into_; }
   /// The one object, or a tuple of several.
   [[nodiscard]] nb::object take() {
-    first_.reset();
-    buffers_.reset();
-    if (objects_.size() == 1) return std::move(objects_[0]);
+    if (places_.size() == 1) return std::move(places_[0].object);
     nb::list list;
-    for (nb::object& object : objects_) list.append(std::move(object));
+    for (Place& place : places_) list.append(std::move(place.object));
     return nb::tuple(list);
   }
 
  private:
-  [[nodiscard]] Buffer& buffer(std::size_t output) noexcept {
-    return first_ ? *first_ : buffers_[output];
-  }
   /// Two outputs in one place would be one of them.
-  void check_apart(const std::vector<TensorDesc>& outputs) {
+  void check_apart(const std::vector<TensorDesc>& outputs) const {
     for (std::size_t i = 0; i < size(); ++i)
       for (std::size_t j = 0; j < i; ++j) {
         const auto* const a = static_cast<const std::byte*>(data(i));
@@ -71,24 +60,17 @@ class Places {
                       "out " + std::to_string(j) + " and out " + std::to_string(i) + " overlap"));
       }
   }
-  void add_new(const TensorDesc& output, nb::handle shape) {
-    const std::size_t number = objects_.size();
-    objects_.push_back(new_array(output.dtype, shape));
-    open_out(buffer(number), objects_.back(), number, output);
-  }
-  void add(nb::handle place, const TensorDesc& output, nb::handle shape) {
-    if (place.is_none()) return add_new(output, shape);
-    const std::size_t number = objects_.size();
-    objects_.push_back(nb::borrow(place));
-    if (const Tensor* const tensor = tensor_in(place))
+  void add(nb::handle given, const TensorDesc& output) {
+    const std::size_t number = places_.size();
+    if (const Tensor* const tensor = tensor_in(given)) {
       into_.push_back({number, *tensor});
-    else
-      open_out(buffer(number), place, number, output);
+      places_.push_back({nb::borrow(given), nullptr, nullptr});
+    } else {
+      places_.push_back(place_for(given, output, number));
+    }
   }
 
-  boost::container::small_vector<nb::object, 2> objects_;
-  std::optional<Buffer> first_;  // where there are more, they are all in the next
-  std::unique_ptr<Buffer[]> buffers_;
+  boost::container::small_vector<Place, 2> places_;
   std::vector<Into> into_;
 };
 

@@ -1,11 +1,18 @@
 #include "python/prepared_calls.hpp"
 
-#include "python/operands.hpp"
-
 #include <algorithm>
+#include <chrono>
+
+#include "python/operands.hpp"
+#include "python/waiting.hpp"
 
 namespace ringkernel::python {
 namespace {
+
+/// Threads of Python that call longer ones at a time have a core each.
+constexpr std::chrono::microseconds longest_with_lock{5};
+/// An event loop's thread waits for its op anyway, and a turn of the loop costs more.
+constexpr std::chrono::microseconds longest_in_loop{100};
 
 bool is_alike(const Request& a, const Request& b) noexcept {
   if (a.op != b.op || a.input_count != b.input_count || a.output != b.output) return false;
@@ -17,6 +24,18 @@ bool is_alike(const Request& a, const Request& b) noexcept {
 }
 
 }  // namespace
+
+bool run(PreparedCall& call, std::span<const ElementsOut> results,
+         std::span<const Elements> operands, const SendOptions& options, bool may_wait) {
+  if (options.timeout == std::chrono::nanoseconds(0)) {
+    const auto longest = may_wait ? longest_with_lock : longest_in_loop;
+    if (value_of(at_once([&] { return call.try_call_into(results, operands, longest); })))
+      return true;
+  }
+  if (!may_wait) return false;
+  value_of(waiting([&] { return call.call_into(results, operands, options); }));
+  return true;
+}
 
 PreparedCalls::Entry* PreparedCalls::take(Kernel& kernel, const Request& request) {
   const nb::ft_lock_guard lock(mutex_);
@@ -34,7 +53,6 @@ PreparedCalls::Entry* PreparedCalls::take(Kernel& kernel, const Request& request
       Result<PreparedCall> prepared = kernel.prepare(request);
       if (!prepared) return nullptr;
       entry.result = inferred->output;
-      entry.shape = shape_to(entry.result.shape);
       entry.call.emplace(std::move(*prepared));
     }
     entry.is_taken = true;

@@ -1,4 +1,5 @@
-/// The requests that one kernel is asked again and again, prepared.
+/// Prepared calls as Python makes them, and the requests that one kernel is asked again and again,
+/// prepared.
 ///
 ///     if (PreparedCalls::Entry* entry = calls.take(request)) {
 ///       const ScopeGuard giving_back([&] { calls.give_back(*entry); });
@@ -21,13 +22,19 @@
 
 namespace ringkernel::python {
 
+/// Makes a call whose results go to `results`. One that is short and can run at once keeps the
+/// interpreter's lock: to give it up and take it again costs as much as a small op. False: it would
+/// have had to wait, which it was not to.
+[[nodiscard]] bool run(PreparedCall& call, std::span<const ElementsOut> results,
+                       std::span<const Elements> operands, const SendOptions& options,
+                       bool may_wait);
+
 class PreparedCalls {
  public:
   struct Entry {
     Request request;  ///< without its elements
     std::optional<PreparedCall> call;
     TensorDesc result;
-    nb::object shape;  ///< of the result, as Python has it
     bool is_taken = false;
   };
 

@@ -10,6 +10,12 @@ namespace ringkernel {
 namespace detail {
 namespace {
 
+/// How often a call that took too long is not tried again: often enough for one that was only
+/// interrupted, seldom enough for one that is long.
+constexpr std::uint32_t long_pause_calls = 64;
+/// Of so many one is timed, the first to begin with: looks at the clock are not for nothing.
+constexpr std::uint32_t tries_timed = 8;
+
 std::string text_of(std::uint64_t count, DType dtype) {
   return std::to_string(count) + " " + name(dtype);
 }
@@ -140,14 +146,23 @@ Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
 }
 
 Result<bool> PreparedState::try_call_into(std::span<const ElementsOut> results,
-                                          std::span<const Elements> operands) {
+                                          std::span<const Elements> operands,
+                                          std::chrono::nanoseconds longest) {
   if (!usable(kernel_)) return refusal(kernel_);
   return alone([&]() -> Result<bool> {
     bridge::Channel& channel = kernel_->channel();
+    if (long_pause_ != 0) {
+      --long_pause_;
+      return false;
+    }
     if (!kernel_->can_run_here()) return false;
-    const std::uint64_t begin_ns = kernel_->runtime().clock().sample_ns();
+    const bool is_timed = tries_++ % tries_timed == 0;
+    const std::uint64_t begin_ns = is_timed ? kernel_->runtime().clock().sample_ns() : 0;
     Result<void> done = put_into(results, operands, {});
-    channel.note_run_here(begin_ns);
+    if (is_timed && channel.note_run_here(begin_ns) > longest) {
+      tries_ = 0;
+      long_pause_ = long_pause_calls;
+    }
     if (!done) return std::move(done).error();
     return true;
   });
@@ -177,10 +192,11 @@ Result<void> PreparedCall::call_into(std::span<const ElementsOut> results,
 }
 
 Result<bool> PreparedCall::try_call_into(std::span<const ElementsOut> results,
-                                         std::span<const Elements> operands) {
+                                         std::span<const Elements> operands,
+                                         std::chrono::nanoseconds longest) {
   if (state_ == nullptr)
     return Error(Errc::kernel_not_found, "a prepared call that was moved from");
-  return or_no_memory([&] { return state_->try_call_into(results, operands); });
+  return or_no_memory([&] { return state_->try_call_into(results, operands, longest); });
 }
 
 }  // namespace ringkernel

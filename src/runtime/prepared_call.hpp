@@ -45,7 +45,8 @@ class PreparedState {
   Result<void> call_into(std::span<const ElementsOut> results, std::span<const Elements> operands,
                          const SendOptions& options);
   [[nodiscard]] Result<bool> try_call_into(std::span<const ElementsOut> results,
-                                           std::span<const Elements> operands);
+                                           std::span<const Elements> operands,
+                                           std::chrono::nanoseconds longest);
 
  private:
   /// What `call` gives, or busy if another call is under way.
@@ -73,6 +74,9 @@ class PreparedState {
   std::vector<bridge::ReplyPlace::Part> given_places_;
   bridge::ReplyPlace reply_place_;
   std::atomic<bool> in_use_{false};
+  // Whose turn it is writes these.
+  std::uint32_t tries_ = 0;
+  std::uint32_t long_pause_ = 0;  // calls until it is tried here again
 };
 
 }  // namespace ringkernel::detail

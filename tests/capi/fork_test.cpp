@@ -56,7 +56,7 @@ ringkernel_status call(ringkernel_kernel* kernel) {
   ringkernel_tensor result{};
   result.data = out.data();
   result.data_bytes = sizeof out;
-  const ringkernel_request relu{sizeof relu, "relu", nullptr, &input, 1};
+  const ringkernel_request relu{sizeof relu, "relu", nullptr, &input, 1, nullptr, nullptr};
   const ringkernel_status status = ringkernel_call(kernel, &relu, 20 * second_ns, &result);
   return status == RINGKERNEL_OK && out[1] != 2 ? RINGKERNEL_E_internal : status;
 }

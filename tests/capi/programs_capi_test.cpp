@@ -7,7 +7,8 @@
 #include <iterator>
 #include <string>
 
-#include "ringkernel/ringkernel.h"
+#include "ringkernel/ringkernel_async.h"
+#include "ringkernel/ringkernel_metrics.h"
 
 namespace ringkernel::test {
 namespace {
@@ -231,6 +232,52 @@ TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
   EXPECT_EQ(detail, 2u);
   EXPECT_EQ(ringkernel_call_bytes(kernel, &request, timeout_ns, &reply),
             RINGKERNEL_E_unsupported_operation);
+}
+
+/// Without waiting: what a handler says comes with the completion, to the thread that takes it.
+TEST_F(ProgramsCapi, MethodsAreCalledAsynchronously) {
+  ringkernel_program program{};
+  program.struct_size = sizeof program;
+  program.name = "shop";
+  program.source_name = "shop.rk.cl";
+  program.source = shop;
+  program.schema_name = RK_SHOP_BINARY;
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("shop", "Till");
+  ringkernel_method buy{}, total{};
+  ASSERT_EQ(ringkernel_kernel_method(kernel, "Buy", &buy), RINGKERNEL_OK) << error();
+  ASSERT_EQ(ringkernel_kernel_method(kernel, "Total", &total), RINGKERNEL_OK);
+  ringkernel_queue* queue = nullptr;
+  ASSERT_EQ(ringkernel_queue_open(&queue), RINGKERNEL_OK) << error();
+  std::array<std::uint8_t, 12> empty{8, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0, 0};
+  const ringkernel_bytes request{empty.data(), empty.size()};
+  std::string room(buy.reply_bytes, ' ');
+  ringkernel_bytes reply{room.data(), 1};
+  const auto begin = [&](const ringkernel_method* method) {
+    return ringkernel_call_method_async(kernel, method, &request, nullptr, queue, 5, &reply);
+  };
+  EXPECT_EQ(begin(&buy), RINGKERNEL_E_message_too_large);
+  EXPECT_EQ(reply.data_bytes, buy.reply_bytes);
+  EXPECT_EQ(begin(nullptr), RINGKERNEL_E_invalid_argument);
+  ASSERT_EQ(begin(&buy), RINGKERNEL_OK) << error();
+  ringkernel_completion ended{};
+  ended.struct_size = sizeof ended;
+  ASSERT_EQ(ringkernel_queue_next(queue, 60 * timeout_ns, &ended), RINGKERNEL_OK) << error();
+  EXPECT_EQ(ended.status, RINGKERNEL_OK) << error();
+  EXPECT_LT(reply.data_bytes, buy.reply_bytes);
+  reply.data_bytes = room.size();
+  ASSERT_EQ(begin(&total), RINGKERNEL_OK) << error();
+  ASSERT_EQ(ringkernel_queue_next(queue, 60 * timeout_ns, &ended), RINGKERNEL_OK) << error();
+  EXPECT_EQ(ended.status, RINGKERNEL_E_handler_fault);
+  std::uint64_t detail = 0;
+  EXPECT_EQ(ringkernel_last_fault(&detail), 4u);
+  EXPECT_EQ(detail, 1u);
+  EXPECT_EQ(ringkernel_queue_close(queue), RINGKERNEL_OK);
+  ringkernel_method_figures figures{};
+  figures.struct_size = sizeof figures;
+  ASSERT_EQ(ringkernel_kernel_method_metrics(kernel, &total, &figures), RINGKERNEL_OK) << error();
+  EXPECT_EQ(figures.answered, 1u);
+  EXPECT_EQ(figures.faults, 1u);
 }
 
 TEST_F(ProgramsCapi, RefusesNullAndNonsense) {

@@ -6,10 +6,9 @@
 #include <span>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "capi/nonsense.hpp"
-#include "ringkernel/ringkernel.h"
+#include "capi/ringkernel_fixture.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -17,54 +16,6 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr std::uint64_t second_ns = 1'000'000'000;
-
-std::string last_error() {
-  const char* const text = ringkernel_last_error();
-  return text == nullptr ? "none" : text;
-}
-
-class RingkernelCapi : public ::testing::Test {
- protected:
-  RingkernelCapi() {
-    ringkernel_runtime_options options{};
-    options.struct_size = sizeof options;
-    options.backend = "native";
-    EXPECT_EQ(ringkernel_runtime_open(&options, &runtime_), RINGKERNEL_OK) << last_error();
-    EXPECT_EQ(ringkernel_kernel_launch(runtime_, "worker", nullptr, &kernel_), RINGKERNEL_OK);
-    EXPECT_EQ(ringkernel_kernel_activate(kernel_), RINGKERNEL_OK) << last_error();
-  }
-  ~RingkernelCapi() override { (void)ringkernel_runtime_close(runtime_); }
-  RingkernelCapi(const RingkernelCapi&) = delete;
-  RingkernelCapi& operator=(const RingkernelCapi&) = delete;
-
-  /// A tensor on `elements`.
-  static ringkernel_tensor tensor(std::span<float> elements, std::vector<std::int64_t> shape) {
-    ringkernel_tensor made{};
-    made.dtype = RINGKERNEL_F32;
-    made.rank = static_cast<std::uint32_t>(shape.size());
-    std::ranges::copy(shape, made.dims);
-    made.data = elements.data();
-    made.data_bytes = elements.size_bytes();
-    return made;
-  }
-  ringkernel_request request(const char* op, std::size_t inputs, const char* attributes = nullptr) {
-    return {sizeof(ringkernel_request), op, attributes, inputs_.data(), inputs};
-  }
-  std::int32_t state() {
-    std::int32_t state = -1;
-    EXPECT_EQ(ringkernel_kernel_state(kernel_, &state), RINGKERNEL_OK);
-    return state;
-  }
-
-  ringkernel_runtime* runtime_ = nullptr;
-  ringkernel_kernel* kernel_ = nullptr;
-  std::array<float, 4> elements_{1, -2, 3, -4};
-  std::array<float, 4> out_{};
-  std::array<ringkernel_tensor, 2> inputs_{tensor(elements_, {2, 2}), tensor(elements_, {2, 2})};
-  ringkernel_tensor result_ = tensor(out_, {});
-};
 
 TEST_F(RingkernelCapi, KnowsItsVersion) {
   EXPECT_STREQ(ringkernel_version(), "0.1.0");

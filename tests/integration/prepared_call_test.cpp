@@ -246,6 +246,27 @@ TEST_P(PreparedCalls, AreTriedWhereNobodyHasToWait) {
   EXPECT_FALSE(tried().has_value() && *tried());
 }
 
+TEST_P(PreparedCalls, ThatTookLongAreNotTriedAgainSoon) {
+  auto runtime = open();
+  if (runtime.metrics().backend != "native" || runtime.metrics().transfer != "zero_copy")
+    GTEST_SKIP() << "they are never tried there";
+  Kernel kernel = active(runtime, "ops", {});
+  std::vector<float> x{1, 2}, place(2);
+  PreparedCall neg = kernel.prepare(ops::neg(x)).value();
+  const ElementsOut to(place);
+  const Elements from(x);
+  const auto tried = [&](std::chrono::nanoseconds longest) {
+    return neg.try_call_into({&to, 1}, {&from, 1}, longest).value();
+  };
+  while (!tried(0ns)) ASSERT_TRUE(neg.call({x}));  // longer than that it took
+  std::size_t refused = 0;
+  while (!tried(1h)) {
+    ++refused;
+    ASSERT_TRUE(neg.call({x}));
+  }
+  EXPECT_GE(refused, 64u);
+}
+
 TEST_P(PreparedCalls, OfAnEmptyRequestAnswerAsItsCallDoes) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});

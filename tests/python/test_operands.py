@@ -43,8 +43,10 @@ class ByDlpack:
         np.arange(1, 4, dtype="<f4"),
         F32([[1], [2], [3]])[:, 0].copy(),
         F32([0, 1, 2, 3])[1:],
+        F32([1, 2, 3]).view(type("Own", (np.ndarray,), {})),
     ),
-    ids=("array", "array.array", "memoryview", "dlpack", "bytes", "odd", "little", "copy", "part"),
+    ids=("array", "array.array", "memoryview", "dlpack", "bytes", "odd", "little", "copy", "part",
+         "subclass"),
 )
 def test_whatever_has_elements_in_a_row_is_an_operand(adder, operand):
     got = adder.add(operand, F32([10, 20, 30]))

@@ -55,7 +55,7 @@ LAYERS = {
     "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
     "python": {"onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "python_json": {"python", "schema", "program", "foundation", "protocol"},
-    "capi": {"mind", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "capi": {"mind", "onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
               "foundation", "protocol"},
@@ -71,7 +71,8 @@ PUBLIC_HEADERS = {
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "onnx": {"onnx.hpp"},
-    "capi": {"mind_runtime.h", "ringkernel.h"},
+    "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h", "ringkernel_async.h",
+             "ringkernel_metrics.h"},
     "capi_json": {"ringkernel_json.h"},
 }
 
@@ -88,6 +89,7 @@ FOREIGN = [
                      "include/ringkernel/runtime.hpp", "include/ringkernel/mind_runtime.hpp",
                      "include/ringkernel/compiled_function.hpp", "include/ringkernel/events.hpp",
                      "include/ringkernel/as_result.hpp", "include/ringkernel/typed.hpp",
+                     "include/ringkernel/completion_queue.hpp",
                      "include/ringkernel/detail/")),
 ]
 

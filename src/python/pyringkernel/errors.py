@@ -122,7 +122,7 @@ CODES: "dict[type[Error], str]" = {
     IndexOutOfBounds: "out_of_bounds index_out_of_bounds",
     NotFound: "kernel_not_found tensor_not_found program_not_found unknown_method",
     Exists: "kernel_exists",
-    StateError: "invalid_state incompatible_program state_mismatch",
+    StateError: "invalid_state incompatible_program state_mismatch cancelled",
     Backpressure: "queue_full message_dropped busy",
     DeadlineExceeded: "deadline_exceeded deadline_passed",
     Closed: "kernel_terminated runtime_closed",

@@ -3,8 +3,12 @@
 An operand is a value of the graph, a number, or an array, which becomes a constant on the device.
 """
 
+import builtins
+import operator
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ._core import Graph, Value
 
@@ -173,9 +177,9 @@ def squeeze(x: Value, axes: Ints = ()) -> Value:
     return _graph_of(x).squeeze(x, axes)
 
 
-def transpose(x: Value, permutation: Sequence[int]) -> Value:
-    """Dim d of the result is dim permutation[d] of x."""
-    return _graph_of(x).transpose(x, permutation)
+def transpose(x: Value, permutation: Sequence[int] = ()) -> Value:
+    """Dim d of the result is dim permutation[d] of x; none given: all dims backwards."""
+    return _graph_of(x).transpose(x, permutation or range(len(x.shape))[::-1])
 
 
 def index(x: Value, indices: Ints) -> Value:
@@ -198,6 +202,23 @@ def concat(a: Operand, b: Operand, axis: int = 0) -> Value:
     return _graph_of(a, b).concat(a, b, axis)
 
 
+def argmax(x: Value, axis: int = -1, keepdims: bool = False) -> Value:
+    """Where the first of the largest stands along `axis`, as int32; of ops.
+
+    The extent of `axis` where one of them is NaN.
+    """
+    length = x.shape[axis]
+    after = [1] * (len(x.shape) - 1 - axis % len(x.shape))
+    backwards = np.arange(length, 0, -1, dtype=np.int32).reshape(length, *after)
+    is_largest = compare(x, reduce_max(x, axis, True), "==")
+    return sub(length, reduce_max(mul(is_largest, backwards), axis, keepdims))
+
+
+def argmin(x: Value, axis: int = -1, keepdims: bool = False) -> Value:
+    """Where the first of the smallest stands along `axis`; as `argmax`."""
+    return argmax(neg(x), axis, keepdims)
+
+
 def cast(x: Value, dtype: Any) -> Value:
     """The same numbers as `dtype`; float32 to integers: towards 0, within their range."""
     return _graph_of(x).cast(x, dtype)
@@ -206,3 +227,54 @@ def cast(x: Value, dtype: Any) -> Value:
 def fill(value: Value, shape: Ints) -> Value:
     """`shape` elements, all the first one of `value`."""
     return _graph_of(value).fill(value, shape)
+
+
+# --- what values of a graph understand as arrays do -----------------------------------------------
+
+
+def _item(x: Value, key: Any) -> Value:
+    """x[key]: integers, slices with steps above 0, None, ...; or rows by an array of integers."""
+    if isinstance(key, (Value, np.ndarray, list)):
+        return gather(x, key if isinstance(key, Value) else np.asarray(key))
+    keys = list(key) if isinstance(key, tuple) else [key]
+    dots = [at for at, part in enumerate(keys) if part is ...] or [len(keys)]
+    named = builtins.sum(part is not None and part is not ... for part in keys)
+    if named > len(x.shape) or len(dots) > 1:
+        raise IndexError(f"{named} indices and {len(dots)} ellipses for {len(x.shape)} dims")
+    keys[dots[0] : dots[0] + 1] = [builtins.slice(None)] * (len(x.shape) - named)
+    parts: list[builtins.slice] = []
+    shape: list[int] = []
+    for part in keys:
+        if part is None:
+            shape.append(1)
+            continue
+        extent = x.shape[len(parts)]
+        if isinstance(part, builtins.slice):
+            parts.append(_bounds(part, extent))
+            shape.append(len(range(extent)[parts[-1]]))
+        else:
+            place = range(extent)[operator.index(part)]
+            parts.append(builtins.slice(place, place + 1, 1))
+    if any(part != builtins.slice(0, extent, 1) for part, extent in zip(parts, x.shape)):
+        x = slice(x, *([getattr(p, word) for p in parts] for word in ("start", "stop", "step")))
+    return x if tuple(shape) == x.shape else reshape(x, shape)
+
+
+def _bounds(part: builtins.slice, extent: int) -> builtins.slice:
+    start, stop, step = part.indices(extent)
+    if step < 0:
+        raise ValueError("a step of a value of a graph is above 0; gather() takes any order")
+    return builtins.slice(start, max(start, stop), step)
+
+
+def _power(x: Value, exponent: Any) -> Value:
+    """x ** exponent, for 0.5 and whole numbers from 1 to 16."""
+    if isinstance(exponent, float) and exponent == 0.5:
+        return sqrt(x)
+    if not isinstance(exponent, (int, float)) or exponent not in range(1, 17):
+        raise ValueError("a power of a value of a graph is 0.5, or a whole number from 1 to 16")
+    if exponent == 1:
+        return x
+    half = _power(x, exponent // 2)
+    square = mul(half, half)
+    return mul(square, x) if exponent % 2 else square

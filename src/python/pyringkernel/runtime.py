@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import inspect
 import logging
 import os
 import weakref
@@ -72,25 +73,35 @@ class Runtime(_core.RuntimeBase):
         self.close()
 
     @overload
-    def function(self, trace: Callable[..., Any], *, name: str = "") -> _core.Traced: ...
+    def function(
+        self, trace: Callable[..., Any], *, name: str = "", kinds_max: int = 64
+    ) -> _core.Traced: ...
     @overload
     def function(
-        self, trace: None = None, *, name: str = ""
+        self, trace: None = None, *, name: str = "", kinds_max: int = 64
     ) -> Callable[[Callable[..., Any]], _core.Traced]: ...
-    def function(self, trace: "Callable[..., Any] | None" = None, *, name: str = "") -> Any:
+    def function(
+        self, trace: "Callable[..., Any] | None" = None, *, name: str = "", kinds_max: int = 64
+    ) -> Any:
         """Makes a Python function of graph values one that runs on the device by one message.
 
         It is called once for each kind of operands (element types and shapes), with values of a
         graph; what it returns, one value or several, is what a call gives. Arrays that it uses
-        become constants on the device. Also a decorator: `@runtime.function`.
+        become constants on the device. Also a decorator: `@runtime.function`. Of the kinds it
+        keeps the `kinds_max` that were used last.
         """
         if trace is None:
-            return functools.partial(self.function, name=name)
+            return functools.partial(self.function, name=name, kinds_max=kinds_max)
         called = name or getattr(trace, "__name__", "function").strip("<>")
+        names, needed = _operands_of(trace)
 
         def compile(kinds: Any) -> _core.Function:
             graph = _core.Graph(called)
-            values = trace(*(graph.input(shape, dtype) for dtype, shape in kinds))
+            inputs = [
+                graph.input(shape, dtype, names[i] if i < len(names) else "")
+                for i, (dtype, shape) in enumerate(kinds)
+            ]
+            values = trace(*inputs)
             for value in values if isinstance(values, (tuple, list)) else (values,):
                 if not isinstance(value, _core.Value):
                     raise TypeError(
@@ -99,7 +110,7 @@ class Runtime(_core.RuntimeBase):
                 graph.output(value)
             return self.compile(graph)
 
-        return _core.Traced(compile, called)
+        return _core.Traced(compile, called, names, needed, kinds_max)
 
     def events(self, *, repeat_period: float = 5.0) -> Events:
         """Changes of state of ring kernels, and errors, from here on.
@@ -150,6 +161,18 @@ class Runtime(_core.RuntimeBase):
         return self._swap_program(
             name, source, _path(path), *binary_of(name, schema), state_bytes, reply_bytes, guard
         )
+
+
+def _operands_of(trace: Callable[..., Any]) -> "tuple[list[str], int]":
+    """The names of the operands, and how many of them have no default; none of `*operands`."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+    try:
+        given = inspect.signature(trace).parameters.values()
+    except (TypeError, ValueError):  # of some that are not written in Python
+        return [], 0
+    operands = [parameter for parameter in given if parameter.kind in kinds]
+    names = [operand.name for operand in operands]
+    return names, sum(operand.default is operand.empty for operand in operands)
 
 
 _open_runtimes: "weakref.WeakSet[Runtime]" = weakref.WeakSet()

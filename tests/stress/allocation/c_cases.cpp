@@ -64,13 +64,15 @@ ringkernel_status launch_c() {
 }
 ringkernel_status add_c() {
   const std::array inputs{tensor_of(input), tensor_of(input)};
-  const ringkernel_request request{sizeof request, "add", nullptr, inputs.data(), 2};
+  const ringkernel_request request{sizeof request, "add",  nullptr, inputs.data(), 2,
+                                   nullptr,        nullptr};
   ringkernel_tensor result = tensor_of(output);
   return ringkernel_call(c.kernel, &request, 0, &result);
 }
 ringkernel_status send_c() {
   const std::array inputs{tensor_of(input), tensor_of(input)};
-  const ringkernel_request request{sizeof request, "add", nullptr, inputs.data(), 2};
+  const ringkernel_request request{sizeof request, "add",  nullptr, inputs.data(), 2,
+                                   nullptr,        nullptr};
   return ringkernel_send(c.kernel, &request, 0, nullptr);
 }
 
