@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ringkernel/ringkernel.h"
+#include "ringkernel/ringkernel_async.h"
 
 enum { calls = 100000, elements = 16 };
 
@@ -21,7 +21,8 @@ static int failed(void) {
 }
 
 int main(int argc, char** argv) {
-  const int is_prepared = argc > 1 && strcmp(argv[1], "prepared") == 0;
+  const char* const how = argc > 1 ? argv[1] : "";
+  const int is_prepared = strcmp(how, "prepared") == 0, is_async = strcmp(how, "async") == 0;
   const ringkernel_runtime_options options = {.struct_size = sizeof options, .backend = "native"};
   ringkernel_runtime* runtime = NULL;
   ringkernel_kernel* kernel = NULL;
@@ -37,14 +38,19 @@ int main(int argc, char** argv) {
       .struct_size = sizeof request, .op = "add", .inputs = operands, .input_count = 2};
   ringkernel_prepared* prepared = NULL;
   if (ringkernel_kernel_prepare(kernel, &request, &prepared) != 0) return failed();
+  ringkernel_queue* queue = NULL;
+  ringkernel_completion completion = {.struct_size = sizeof completion};
+  if (ringkernel_queue_open(&queue) != 0) return failed();
   while (getchar() != EOF) {
     const double begin_ns = now_ns();
     for (int call = 0; call < calls; ++call) {
       ringkernel_tensor result = {.data = sum, .data_bytes = sizeof sum};
-      const ringkernel_status status =
-          is_prepared ? ringkernel_prepared_call(prepared, operands, 2, 0, &result, 1)
-                      : ringkernel_call(kernel, &request, 0, &result);
-      if (status != 0) return failed();
+      ringkernel_status status =
+          is_async      ? ringkernel_call_async(kernel, &request, NULL, queue, 1, &result)
+          : is_prepared ? ringkernel_prepared_call(prepared, operands, 2, 0, &result, 1)
+                        : ringkernel_call(kernel, &request, 0, &result);
+      if (status == 0 && is_async) status = ringkernel_queue_next(queue, UINT64_MAX, &completion);
+      if (status != 0 || completion.status != 0) return failed();
     }
     printf("%.1f\n", (now_ns() - begin_ns) / calls);
     fflush(stdout);

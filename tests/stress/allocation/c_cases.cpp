@@ -3,7 +3,8 @@
 #include <chrono>
 
 #include "ringkernel/mind_runtime.h"
-#include "ringkernel/ringkernel.h"
+#include "ringkernel/ringkernel_async.h"
+#include "ringkernel/ringkernel_metrics.h"
 #include "stress/allocation/cases.hpp"
 
 namespace ringkernel::test::allocation {
@@ -151,6 +152,80 @@ Outcome c_close(World& world) {
   return outcome_of(world, status);
 }
 
+/// An error of the call, or that it ends with.
+ringkernel_status ended(ringkernel_queue* queue, ringkernel_status begun) {
+  if (begun != 0) return begun;
+  ringkernel_completion completion{sizeof completion, 0, 0, 0};
+  ringkernel_status status = 0;
+  do {
+    status = ringkernel_queue_next(queue, 3'000'000'000, &completion);
+  } while (status == RINGKERNEL_E_allocation_failure);  // the completion stays
+  return status != 0 ? status : completion.status;
+}
+
+Outcome c_prepared(World& world) {
+  const std::array inputs{tensor_of(input), tensor_of(input)};
+  const ringkernel_request request{sizeof request, "add",  nullptr, inputs.data(), 2,
+                                   nullptr,        nullptr};
+  ringkernel_prepared* prepared = nullptr;
+  ringkernel_tensor result = tensor_of(output);
+  ringkernel_status status = ringkernel_kernel_prepare(c.kernel, &request, &prepared);
+  if (status != 0) return outcome_of(world, status);
+  status = ringkernel_prepared_call(prepared, inputs.data(), 2, 0, &result, 1);
+  const Outcome outcome = outcome_of(world, status);
+  must(ringkernel_prepared_close(prepared));
+  if (status == 0 && !is_double(output)) return world.complain("wrong answer");
+  return outcome;
+}
+Outcome c_resident(World& world) {
+  const ringkernel_tensor elements = tensor_of(input);
+  ringkernel_resident* resident = nullptr;
+  ringkernel_status status = ringkernel_resident_create(c.runtime, &elements, &resident);
+  if (status != 0) return outcome_of(world, status);
+  ringkernel_tensor result = tensor_of(output);
+  status = ringkernel_resident_write(resident, &elements, 0);
+  if (status == 0) status = ringkernel_resident_read(resident, 0, &result);
+  const Outcome outcome = outcome_of(world, status);
+  must(ringkernel_resident_close(resident));
+  return outcome;
+}
+Outcome c_function(World& world) {
+  constexpr const char* text =
+      "%x = Input() : Tensor<f32, [4]>\n%0 = Add(%x, %x) : Tensor<f32, [4]>\noutputs: %0\n";
+  ringkernel_function* function = nullptr;
+  ringkernel_status status =
+      ringkernel_function_compile_text(c.runtime, "double", text, nullptr, &function);
+  if (status != 0) return outcome_of(world, status);
+  const ringkernel_tensor operand = tensor_of(input);
+  ringkernel_tensor result = tensor_of(output);
+  const ringkernel_execution execution{sizeof execution, &operand, 1, &result, 1,
+                                       nullptr,          nullptr,  0, 0,       0};
+  status = ringkernel_function_execute(function, &execution);
+  const Outcome outcome = outcome_of(world, status);
+  must(ringkernel_function_close(function));
+  if (status == 0 && !is_double(output)) return world.complain("wrong answer");
+  return outcome;
+}
+Outcome c_async(World& world) {
+  ringkernel_queue* queue = nullptr;
+  ringkernel_status status = ringkernel_queue_open(&queue);
+  if (status != 0) return outcome_of(world, status);
+  const std::array inputs{tensor_of(input), tensor_of(input)};
+  const ringkernel_request request{sizeof request, "add",  nullptr, inputs.data(), 2,
+                                   nullptr,        nullptr};
+  ringkernel_tensor result = tensor_of(output);
+  status = ended(queue, ringkernel_call_async(c.kernel, &request, nullptr, queue, 1, &result));
+  const Outcome outcome = outcome_of(world, status);
+  must(ringkernel_queue_close(queue));
+  if (status == 0 && !is_double(output)) return world.complain("wrong answer");
+  return outcome;
+}
+Outcome c_metrics(World& world) {
+  ringkernel_kernel_figures figures{};
+  figures.struct_size = sizeof figures;
+  return outcome_of(world, ringkernel_kernel_metrics(c.kernel, &figures));
+}
+
 mind_status_t open_mind(World& world) {
   const mind_runtime_options_t options{
       sizeof options, world.backend.c_str(), 16 << 20, 5'000'000'000, 2, 0};
@@ -213,6 +288,11 @@ constexpr Case cases[] = {
     {"ringkernel_send", with_kernel, c_send},
     {"ringkernel_receive", with_reply, c_receive},
     {"ringkernel_kernel_state", with_kernel, c_state},
+    {"ringkernel_kernel_prepare, prepared_call", with_kernel, c_prepared},
+    {"ringkernel_resident_create, write, read", with_kernel, c_resident},
+    {"ringkernel_function_compile_text, execute", with_kernel, c_function},
+    {"ringkernel_call_async, queue_next", with_kernel, c_async},
+    {"ringkernel_kernel_metrics", with_kernel, c_metrics},
     {"ringkernel_kernel_terminate", with_reply, c_terminate},
     {"ringkernel_runtime_close", with_reply, c_close, Scope::thread, false, true},
     {"mind_runtime_open", no_mind, m_open, Scope::thread, false, true},
