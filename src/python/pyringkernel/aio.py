@@ -9,6 +9,7 @@ import weakref
 from typing import Any
 
 from . import _core
+from ._core import Pending
 
 # Of each loop. The loop's reader keeps it, and lets it go when the loop is closed.
 _completions: "weakref.WeakKeyDictionary[Any, weakref.ref[_core.Completions]]"
@@ -35,7 +36,7 @@ def run_what_has_ended(loop: asyncio.AbstractEventLoop) -> None:
         known.run()
 
 
-async def _end_of(pending: _core.Pending) -> Any:
+async def _end_of(pending: Pending) -> Any:
     future = asyncio.get_running_loop().create_future()
     pending.attach(future)
     try:
@@ -47,8 +48,8 @@ async def _end_of(pending: _core.Pending) -> Any:
 
 async def _acall(self: Any, *operands: Any, **words: Any) -> Any:
     """As the call without `a`, awaited. Cancelling the task cancels the message."""
-    ended = self._start(*operands, **words)
-    return ended if type(ended) is not _core.Pending else await _end_of(ended)
+    ended = self._start(*operands, **words) if words else self._start(*operands)
+    return ended if type(ended) is not Pending else await _end_of(ended)
 
 
 async def _acall_bytes(
@@ -61,7 +62,7 @@ async def _acall_bytes(
 ) -> Any:
     """As `call_bytes`, awaited. Cancelling the task cancels the message."""
     ended = self._start_bytes(data, method, timeout, priority)
-    return ended if type(ended) is not _core.Pending else await _end_of(ended)
+    return ended if type(ended) is not Pending else await _end_of(ended)
 
 
 for _cls in (_core.Kernel, _core.Function, _core.Traced):
