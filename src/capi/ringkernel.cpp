@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <string>
+#include <tuple>
 
 #include "capi/objects.hpp"
 #include "capi/requests.hpp"
@@ -22,9 +23,15 @@ static_assert(RINGKERNEL_CREATED == static_cast<int>(KernelStatus::created) &&
               RINGKERNEL_TERMINATED == static_cast<int>(KernelStatus::terminated) &&
               RINGKERNEL_FAILED == static_cast<int>(KernelStatus::failed));
 
+/// Where there are objects of a runtime. Made when one is opened: its end needs no memory.
+auto of_runtime() {
+  return std::tie(Prepareds::table(), Functions::table(), Residents::table(), Kernels::table());
+}
+
 Result<void> open(const ringkernel_runtime_options* given, ringkernel_runtime** out_runtime) {
   if (out_runtime == nullptr) return null_argument("out_runtime");
   RK_TRY(options, read_options(given));
+  (void)of_runtime();
   if (options.reserved != 0) return reserved_field(options.reserved);
   if (options.target < RINGKERNEL_TARGET_AUTOMATIC || options.target > RINGKERNEL_TARGET_GPU)
     return Error(Errc::invalid_argument,
@@ -133,10 +140,7 @@ ringkernel_status ringkernel_runtime_close(ringkernel_runtime* runtime) {
     if (object == nullptr) return {};
     Result<void> result = object->shutdown();
     const auto is_of_it = [&](const auto& other) { return other.runtime == object; };
-    Prepareds::table().remove_if(is_of_it);
-    Functions::table().remove_if(is_of_it);
-    Residents::table().remove_if(is_of_it);
-    Kernels::table().remove_if(is_of_it);
+    std::apply([&](auto&... tables) { (tables.remove_if(is_of_it), ...); }, of_runtime());
     return result;
   });
 }
