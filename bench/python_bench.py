@@ -70,15 +70,17 @@ class Mlp:
         return model.SerializeToString()
 
 
-def baseline(cases, path):
-    child = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def baseline(cases, path, case, *how):
+    child = subprocess.Popen(
+        [path, *how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
 
     def round_of():
         child.stdin.write("\n")
         child.stdin.flush()
         return float(child.stdout.readline())
 
-    cases["c_add16"] = round_of
+    cases[case] = round_of
     return child
 
 
@@ -152,6 +154,10 @@ FIGURES = [
     Figure("py_add_ns", "kernel.add on 16 floats, native", "py_add16"),
     Figure("py_mlp_ns", "MLP 64-32-10, one row, native", "py_mlp"),
     Figure("py_native_add_vs_c", "that add over ringkernel_call in C", "py_add16", "c_add16", 2),
+    Figure("c_prepared_vs_call", "in C, that call prepared, over not", "c_prepared_add16",
+           "c_add16"),
+    Figure("c_async_vs_call", "in C, begun and taken from a queue, over called", "c_async_add16",
+           "c_add16"),
     Figure("py_add_vs_numpy", "that add over numpy's", "py_add16", "numpy_add16"),
     Figure("py_mlp_vs_numpy", "numpy's MLP over ours", "numpy_mlp", "py_mlp", 3, ">="),
     Figure("py_mlp_vs_ort_run", "onnxruntime's run over ours", "ort_run", "py_mlp", 5, ">="),
@@ -175,7 +181,7 @@ def main():
 
     mlp = Mlp()
     a, b = np.ones(16, np.float32), np.full(16, 2, np.float32)
-    cases, absent, child = {}, {}, None
+    cases, absent, children = {}, {}, []
     with rk.Runtime(backend="native") as native:
         adder = native.launch("adder")
         function = native.function(mlp.trace)
@@ -187,7 +193,11 @@ def main():
         cases["py_mlp_into"] = lambda: timed(lambda: function(mlp.x, out=result))
         cases["py_mlp_await"] = lambda: awaited(function, mlp.x)
         cases["numpy_mlp"] = lambda: timed(mlp.numpy)
-        child = baseline(cases, options.baseline)
+        children = [
+            baseline(cases, options.baseline, "c_add16"),
+            baseline(cases, options.baseline, "c_prepared_add16", "prepared"),
+            baseline(cases, options.baseline, "c_async_add16", "async"),
+        ]
         for add, given in ((onnxruntime_cases, (mlp,)), (pyopencl_cases, (a, b))):
             try:
                 add(cases, *given)
@@ -210,8 +220,9 @@ def main():
                 rounds[name].append(cases[name]())
         if pocl is not None:
             pocl.close()
-    child.stdin.close()
-    child.wait()
+    for child in children:
+        child.stdin.close()
+        child.wait()
     report(figures, rounds, options)
 
 

@@ -16,8 +16,9 @@
 /// descriptor is readable or a thread that polls has yet to look; both change with the lock held.
 /// Ownership: owns handlers that have not run. Its end destroys them uncalled, and cancels what
 /// others wait for, as an io_context does. Nobody polls any more by then.
-/// Errors: limit_exceeded (`open`: the process has no descriptor left). What a handler throws comes
-/// out of the function that runs it; the others stay, and the descriptor is readable for them.
+/// Errors: `open` gives limit_exceeded (the process has no descriptor left) or E6004. What a
+/// handler throws comes out of the function that runs it; the others stay, and the descriptor is
+/// readable for them.
 #pragma once
 
 #include <boost/asio/execution/blocking.hpp>
@@ -112,7 +113,7 @@ class CompletionQueue final : public boost::asio::execution_context {
     bool goes_on_ = false;
   };
 
-  explicit CompletionQueue(int descriptor) noexcept : descriptor_(descriptor) {}
+  explicit CompletionQueue(int descriptor) : descriptor_(descriptor) {}
 
   void put(std::unique_ptr<Task> task);
   /// The first task, null if there is none; then the descriptor is not readable any more.

@@ -238,7 +238,8 @@ RINGKERNEL_API ringkernel_status ringkernel_prepared_call(ringkernel_prepared* p
                                                           size_t input_count, uint64_t timeout_ns,
                                                           ringkernel_tensor* results,
                                                           size_t result_count);
-/// A call under way ends as if it had come before. Kernel and runtime may be closed first.
+/// A call under way ends as if it had come before. The kernel may be closed first; closing the
+/// runtime closes it, too.
 RINGKERNEL_API ringkernel_status ringkernel_prepared_close(ringkernel_prepared* prepared);
 
 /// The same with plain bytes. A reply needs as much room as its message has bytes, or as the

@@ -59,7 +59,8 @@ ExecuteOptions options_of(const CallWords& words, const std::vector<Into>& into)
 nb::object filled(Places& places, const FunctionResult& result) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     const TensorView view = result.output(i);
-    if (view.data != nullptr) std::memcpy(places.data(i), view.data, view.desc.bytes());
+    if (view.data != nullptr && places.data(i) != nullptr)
+      std::memcpy(places.data(i), view.data, view.desc.bytes());
   }
   return places.take();
 }
@@ -117,7 +118,7 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
   boost::container::static_vector<ElementsOut, graph_outputs_max> results;
   for (std::size_t i = 0; i < places.size(); ++i)
     results.emplace_back(function_.signature().outputs[i], places.data(i));
-  if (!run(*prepared_, results, operands, sending, may_wait)) return {};
+  if (!run(*prepared_, results, operands, sending, may_wait, is_short_)) return {};
   return places.take();
 }
 
@@ -223,13 +224,14 @@ nb::tuple in_order(const std::vector<std::string>& names, std::size_t needed, nb
                    const std::vector<std::pair<std::string, nb::handle>>& named) {
   std::vector<nb::object> ordered(names.size());
   const auto count = static_cast<std::size_t>(PyTuple_Size(operands.ptr()));
+  for (const auto& [name, value] : named)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      raise_type_error("no input is called '" + name +
+                       "', nor is that one of 'out', 'timeout', 'check_nan', 'priority'");
   if (count > names.size()) raise_type_error("too many operands");
   for (std::size_t i = 0; i < count; ++i) ordered[i] = nb::borrow(operands[i]);
   for (const auto& [name, value] : named) {
     const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-      raise_type_error("no input is called '" + name +
-                       "', nor is that one of 'out', 'timeout', 'check_nan', 'priority'");
     nb::object& place = ordered[static_cast<std::size_t>(found - names.begin())];
     if (place.is_valid()) raise_type_error("input '" + name + "' is given twice");
     place = nb::borrow(value);
@@ -270,7 +272,12 @@ PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& u
   return guarded([&] {
     if (!nb::inst_ready(nb::handle(self))) raise_type_error("it was not made by its maker");
     std::vector<std::pair<std::string, nb::handle>> named;
-    const CallWords words = words_from(keywords, named);
+    CallWords words = words_from(keywords, named);
+    nb::object places;  // a list may change while the call is under way
+    if (PyList_Check(words.out.ptr()) != 0) {
+      places = nb::tuple(nb::borrow(words.out));
+      words.out = places;
+    }
     auto& callable = *nb::inst_ptr<Callable>(nb::handle(self));
     nb::tuple ordered;
     if (!named.empty())

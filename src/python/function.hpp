@@ -54,6 +54,7 @@ class FunctionObject {
   CompiledFunction function_;
   std::optional<PreparedCall> prepared_;
   bool is_called_ = false;  // guarded by the interpreter's lock, or mutex_ where it has none
+  bool is_short_ = false;   // of the prepared call: who calls it writes this
   nb::ft_mutex mutex_;
 };
 

@@ -48,14 +48,14 @@ void binary(nb::class_<ValueObject>& cls, const char* name, const char* reflecte
         Request request = request_of(op);
         return graph_of(self).run(request, {self, other});
       },
-      "other"_a);
+      "other"_a.none());
   cls.def(
       reflected,
       [](nb::handle self, nb::handle other) {
         Request request = request_of(op);
         return graph_of(self).run(request, {other, self});
       },
-      "other"_a);
+      "other"_a.none());
 }
 
 /// What Python writes with an operator, as int32.
@@ -85,7 +85,7 @@ nb::object of_ops(const char* function, nb::handle self, nb::handle argument) {
 void as_arrays(nb::class_<ValueObject>& cls) {
   cls.def(
          "__getitem__", [](nb::handle self, nb::handle key) { return of_ops("_item", self, key); },
-         nb::sig("def __getitem__(self, key: Any, /) -> Value"))
+         "key"_a.none(), nb::sig("def __getitem__(self, key: Any, /) -> Value"))
       .def(
           "__pow__",
           [](nb::handle self, nb::handle exponent) { return of_ops("_power", self, exponent); },
@@ -93,6 +93,18 @@ void as_arrays(nb::class_<ValueObject>& cls) {
       .def_prop_ro(
           "T", [](nb::handle self) { return of_ops("transpose", self, nb::tuple()); },
           nb::sig("def T(self) -> Value"))
+      .def(
+          "__array_ufunc__",
+          [](nb::handle, nb::handle function, const nb::str& method, const nb::args& operands,
+             const nb::kwargs& words) {
+            return nb::module_::import_("pyringkernel.ops")
+                .attr("_of_numpy")(function, method, operands, words);
+          },
+          nb::sig("def __array_ufunc__(self, function: Any, method: str, /, *operands: Any, "
+                  "**words: Any) -> Value"))
+      .def_prop_ro(
+          "is_truth", [](const ValueObject& v) { return v.is_truth; },
+          "Whether it is of a comparison, and no index.")
       .def_prop_ro("ndim", [](const ValueObject& v) { return v.value.desc().shape.rank(); })
       .def("__len__", [](const ValueObject& v) {
         if (v.value.desc().shape.rank() == 0) raise_type_error("a scalar has no len()");
@@ -119,16 +131,22 @@ ValueObject GraphObject::checked(const Graph::Value& value) {
 
 ValueObject GraphObject::run(Request& request, OperandList operands) {
   Operands<few_operands> given;
+  std::array<nb::object, few_operands> numbers;  // of numpy that are Python's as well
+  std::size_t number_count = 0;
   for (const nb::handle operand : operands) {
     if (nb::isinstance<ValueObject>(operand))
       given.add(TensorView(nb::inst_ptr<ValueObject>(operand)->value));
+    else if (PyFloat_Check(operand.ptr()) != 0 && number_count < numbers.size())
+      given.add(numbers[number_count++] = nb::float_(PyFloat_AsDouble(operand.ptr())));
     else
       given.add(operand);
   }
   const std::span<const TensorView> views = given.views(request.op);
   request.input_count = static_cast<std::uint32_t>(views.size());
   std::copy(views.begin(), views.end(), request.inputs.begin());
-  return checked(graph_.add(request));
+  ValueObject result = checked(graph_.add(request));
+  result.is_truth = request.op == Op::compare;
+  return result;
 }
 
 void bind_graph(nb::module_& module) {
@@ -170,7 +188,6 @@ void bind_graph(nb::module_& module) {
   comparing<Comparison::less, true>(value, "__gt__", "def __gt__(self, other: object, /) -> Any");
   comparing<Comparison::less_equal, true>(value, "__ge__",
                                           "def __ge__(self, other: object, /) -> Any");
-  value.attr("__array_ufunc__") = nb::none();  // so that numpy leaves `array + value` to us
 
   auto graph = nb::class_<GraphObject>(
       module, "Graph",

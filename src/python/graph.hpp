@@ -29,6 +29,7 @@ class GraphObject {
 struct ValueObject {
   nb::object graph;
   Graph::Value value;
+  bool is_truth = false;  ///< of a comparison
 };
 
 void bind_graph(nb::module_& module);

@@ -187,7 +187,7 @@ nb::object KernelObject::run_prepared(const Request& request, const SendOptions&
   } else {
     place.object = nb::borrow(out);
   }
-  if (!python::run(*entry->call, places, operands, options, may_wait)) return {};
+  if (!python::run(*entry->call, places, operands, options, may_wait, entry->is_short)) return {};
   return std::move(place.object);
 }
 

@@ -69,6 +69,13 @@ void Buffer::open_buffer(nb::handle object, bool writable, const char* what, std
   bool is_contiguous = true;
   if (PyObject_GetBuffer(source.ptr(), &buffer_, flags | PyBUF_C_CONTIGUOUS) != 0) {
     PyErr_Clear();
+    if (writable && PyObject_GetBuffer(source.ptr(), &buffer_, PyBUF_STRIDES) == 0) {
+      const bool is_read_only = buffer_.readonly != 0;
+      PyBuffer_Release(&buffer_);
+      if (is_read_only)
+        refuse(Errc::invalid_argument, what, number, "is read-only: it takes no elements");
+    }
+    PyErr_Clear();
     is_contiguous = false;
     if (PyObject_GetBuffer(source.ptr(), &buffer_, flags | PyBUF_STRIDES) != 0)
       throw nb::python_error();
@@ -76,10 +83,12 @@ void Buffer::open_buffer(nb::handle object, bool writable, const char* what, std
   open_ = true;
   const DType dtype = dtype_of_format(buffer_.format, buffer_.itemsize);
   if (dtype == DType::none)
-    refuse(Errc::invalid_dtype, what, number,
-           "has elements of the format '" +
-               std::string(buffer_.format == nullptr ? "B" : buffer_.format) +
-               "'. Expected: float32, int32 or int64. Write " + cure_of(buffer_.format));
+    refuse(
+        Errc::invalid_dtype, what, number,
+        "has elements of the format '" +
+            std::string(buffer_.format == nullptr ? "B" : buffer_.format) +
+            "'. Expected: float32, int32 or int64. " +
+            (writable ? "Make it with dtype=numpy.float32" : "Write " + cure_of(buffer_.format)));
   if (!is_contiguous)
     refuse(Errc::invalid_argument, what, number,
            writable ? "is not C-contiguous, so that no result can be put into it"

@@ -17,6 +17,7 @@ namespace ringkernel::python {
 /// What takes the outputs: the caller's arrays or resident tensors, or new arrays.
 class Places {
  public:
+  /// `out`: None, the place of the only output, or a tuple.
   Places(const FunctionSignature& signature, nb::handle out) {
     const std::vector<TensorDesc>& outputs = signature.outputs;
     places_.reserve(outputs.size());
@@ -24,11 +25,15 @@ class Places {
       for (const TensorDesc& output : outputs) add(out, output);
       return;
     }
-    if (outputs.size() == 1 && PyTuple_Check(out.ptr()) == 0 && PyList_Check(out.ptr()) == 0) {
+    if (PyTuple_Check(out.ptr()) == 0) {
+      if (outputs.size() != 1)
+        raise(Error(Errc::arity_mismatch, "out is one place, and there are " +
+                                              std::to_string(outputs.size()) +
+                                              " outputs. Write out=(first, second)"));
       add(out, outputs[0]);
       return;
     }
-    const nb::tuple given(nb::borrow(out));
+    const auto given = nb::borrow<nb::tuple>(out);
     if (given.size() != outputs.size())
       raise(Error(Errc::arity_mismatch, "out: Expected: " + std::to_string(outputs.size()) +
                                             " places. Got: " + std::to_string(given.size())));

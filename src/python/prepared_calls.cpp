@@ -26,14 +26,19 @@ bool is_alike(const Request& a, const Request& b) noexcept {
 }  // namespace
 
 bool run(PreparedCall& call, std::span<const ElementsOut> results,
-         std::span<const Elements> operands, const SendOptions& options, bool may_wait) {
-  if (options.timeout == std::chrono::nanoseconds(0)) {
+         std::span<const Elements> operands, const SendOptions& options, bool may_wait,
+         bool& is_short) {
+  using Clock = std::chrono::steady_clock;
+  const bool has_timeout = options.timeout != std::chrono::nanoseconds(0);
+  if (!has_timeout && (is_short || !may_wait)) {
     const auto longest = may_wait ? longest_with_lock : longest_in_loop;
     if (value_of(at_once([&] { return call.try_call_into(results, operands, longest); })))
       return true;
   }
   if (!may_wait) return false;
+  const Clock::time_point begin = Clock::now();
   value_of(waiting([&] { return call.call_into(results, operands, options); }));
+  is_short = Clock::now() - begin < longest_with_lock;
   return true;
 }
 
@@ -67,6 +72,7 @@ PreparedCalls::Entry* PreparedCalls::take(Kernel& kernel, const Request& request
     next_ = (next_ + 1) % count_;
     if (entry.is_taken) continue;
     entry.call.reset();
+    entry.is_short = false;
     entry.request = request;
     break;
   }

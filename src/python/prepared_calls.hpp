@@ -22,12 +22,12 @@
 
 namespace ringkernel::python {
 
-/// Makes a call whose results go to `results`. One that is short and can run at once keeps the
-/// interpreter's lock: to give it up and take it again costs as much as a small op. False: it would
-/// have had to wait, which it was not to.
+/// Makes a call whose results go to `results`. One that was short the last time and can run at once
+/// keeps the interpreter's lock: to give it up and take it again costs as much as a small op.
+/// `is_short` remembers that. False: it would have had to wait, which it was not to.
 [[nodiscard]] bool run(PreparedCall& call, std::span<const ElementsOut> results,
                        std::span<const Elements> operands, const SendOptions& options,
-                       bool may_wait);
+                       bool may_wait, bool& is_short);
 
 class PreparedCalls {
  public:
@@ -36,6 +36,7 @@ class PreparedCalls {
     std::optional<PreparedCall> call;
     TensorDesc result;
     bool is_taken = false;
+    bool is_short = false;  ///< for `run`
   };
 
   /// Null: it is not prepared, or somebody else is calling it.

@@ -23,15 +23,19 @@ nb::object Traced::function_for(std::span<const TensorView> inputs) {
   nb::object known = find(inputs);
   if (known.is_valid()) return known;
   lock_.attr("acquire")();
-  const ScopeGuard unlocking([&]() noexcept { PyObject_CallMethod(lock_.ptr(), "release", ""); });
+  const ScopeGuard unlocking([&]() noexcept {
+    PyObject* const released = PyObject_CallMethod(lock_.ptr(), "release", "");
+    if (released == nullptr) PyErr_Clear();
+    Py_XDECREF(released);
+  });
   known = find(inputs);
   if (known.is_valid()) return known;
   std::vector<TensorDesc> descs;
   for (const TensorView& input : inputs) descs.push_back(input.desc);
-  make_room();
   nb::object function = compile_(descriptions(descs));
   if (!nb::isinstance<FunctionObject>(function))
     raise_type_error("what compiles '" + name + "' gave no Function");
+  make_room();
   kinds_.push_back({std::move(descs), function, ++uses_});
   return function;
 }

@@ -9,17 +9,28 @@
 #include <cstring>
 #include <string>
 
+#include "foundation/memory_error.hpp"
+#include "foundation/scope_guard.hpp"
+
 namespace ringkernel {
 
 Result<std::unique_ptr<CompletionQueue>> CompletionQueue::open() {
   const int descriptor = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (descriptor < 0)
     return Error(Errc::limit_exceeded, std::string("eventfd: ") + std::strerror(errno));
-  return std::unique_ptr<CompletionQueue>(new CompletionQueue(descriptor));
+  ScopeGuard closing([&]() noexcept { ::close(descriptor); });
+  return or_no_memory([&]() -> Result<std::unique_ptr<CompletionQueue>> {
+    std::unique_ptr<CompletionQueue> queue(new CompletionQueue(descriptor));
+    closing.dismiss();
+    return queue;
+  });
 }
 
 CompletionQueue::~CompletionQueue() {
   shutdown();  // what waits is cancelled, its handlers are destroyed
+  // A coroutine that is destroyed with its handler leaves the end of its frame here.
+  while (take(false) != nullptr) {
+  }
   destroy();
   ::close(descriptor_);
 }

@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import io
 import re
+import threading
 
 import pytest
 
@@ -55,6 +56,7 @@ async def run_block(name, line, code, names):
         "\n" * line + code, f"docs/{name}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     )
     with contextlib.redirect_stdout(io.StringIO()) as printed:
+        names["printed"] = printed
         awaited = eval(tree, names)
         if inspect.iscoroutine(awaited):
             await asyncio.wait_for(awaited, 60)
@@ -73,7 +75,8 @@ def test_the_tutorial_prints_what_it_says():
         assert matches(expected or "", printed), (f"PYTHON_TUTORIAL.md:{line}", printed)
 
 
-#: What the blocks of the reference take for granted, by what they begin with.
+#: What the blocks of the reference take for granted, by what they begin with. `beside` runs in a
+#: thread beside the block.
 GIVEN = {
     "import numpy": "",
     "@runtime.function": """
@@ -89,15 +92,32 @@ numbers, image = np.ones((784, 10), np.float32), np.ones((1, 784), np.float32)
 """,
     "latency = kernel": "",
     "async for event": """
-import threading
-threading.Timer(0.05, lambda: (runtime.launch("heard"), runtime.close())).start()
+def beside(is_over):
+    while "heard active" not in printed.getvalue() and not is_over():
+        runtime.launch("heard").terminate()
+    runtime.close()
 """,
     "events = runtime": """
 runtime = rk.Runtime()
-threading.Timer(0.05, lambda: runtime.launch("heard")).start()
+def beside(is_over):
+    while not is_over():
+        runtime.launch("heard").terminate()
 """,
     "runtime.add_program": PROGRAM,
 }
+
+
+@contextlib.contextmanager
+def running(beside):
+    """Runs `beside(is_over)` in a thread. `is_over()` says whether this context has ended."""
+    over = threading.Event()
+    thread = threading.Thread(target=beside, args=(over.is_set,))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def test_the_reference_runs(tmp_path, monkeypatch):
@@ -109,7 +129,8 @@ def test_the_reference_runs(tmp_path, monkeypatch):
         for line, code, _ in blocks:
             (given,) = [text for start, text in GIVEN.items() if code.startswith(start)]
             await run_block("a preamble", line, given, names)
-            printed += await run_block("PYTHON.md", line, code, names)
+            with running(names.pop("beside", lambda _: None)):
+                printed += await run_block("PYTHON.md", line, code, names)
         names["runtime"].close()
         return len(blocks), printed
 

@@ -49,7 +49,7 @@ def test_digits(tmp_path):
 
 def test_stream():
     text = output_of("stream.py", "--streams", "20", "--seconds", "1.2")
-    assert re.search(r"time +messages +a second +alarms\n +0\.5 s +\d+ +\d+ +\d+\n", text), text
+    assert re.search(r"time +messages +a second +alarms\n +\d+\.\d s +\d+ +\d+ +\d+\n", text), text
     streams, messages, alarms = numbers(r"(\d+) streams, (\d+) messages, (\d+) alarms", text)
     assert streams == 20 and messages >= 20 and 0 <= alarms < messages
     assert numbers(r"numpy agrees on (\d+) of (\d+) streams", text) == [20, 20]

@@ -28,14 +28,6 @@ def of_running_loop() -> _core.Completions:
     return known
 
 
-def run_what_has_ended(loop: asyncio.AbstractEventLoop) -> None:
-    """Of a loop that does not run at the moment; for the module itself."""
-    reference = _completions.get(loop)
-    known = reference() if reference is not None else None
-    if known is not None:
-        known.run()
-
-
 async def _end_of(pending: Pending) -> Any:
     future = asyncio.get_running_loop().create_future()
     pending.attach(future)

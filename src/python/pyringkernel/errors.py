@@ -143,6 +143,8 @@ def make(
     """The exception for an error of the library; not for users."""
     if code == codes["message_too_large"]:
         text += _room_for(text)
+    if code == codes["allocation_failure"] and "the arena of" in text:
+        text += ". Open the runtime with a larger arena_bytes, or let functions and tensors go"
     error = _CLASSES.get(code, DeviceError)(text)
     error.code = code
     error.name = _NAMES.get(code, "")

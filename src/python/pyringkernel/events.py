@@ -59,11 +59,8 @@ class Events(AsyncIterator[Event], Iterator[Event]):
 
     def __init__(self, stream: _core.EventStream) -> None:
         self._stream = stream
-        # What was awaited last, and has not been taken.
-        self._pending: "_core.Pending | None" = None
-        self._future: "asyncio.Future[Event] | None" = None
         self._is_awaited = False
-        # What came while a thread that waited was interrupted.
+        # What came while a wait was given up.
         self._kept: "Event | None" = None
 
     def __aiter__(self) -> "Events":
@@ -83,35 +80,26 @@ class Events(AsyncIterator[Event], Iterator[Event]):
     async def _await_next(self) -> Event:
         if self._kept is not None:
             return self._take()
-        loop = asyncio.get_running_loop()
-        future = self._left(loop)
-        if future is None:
-            ended = self._stream.start_next(aio.of_running_loop())
-            if isinstance(ended, Event):
-                return ended
-            future = loop.create_future()
-            future.add_done_callback(_retrieve)
-            ended.attach(future)
-            self._pending, self._future = ended, future
-        # Which leaves the future as it is when this task is cancelled: the next await goes on.
-        if not future.done():
+        pending = self._stream.start_next(aio.of_running_loop())
+        if isinstance(pending, Event):
+            return pending
+        future: "asyncio.Future[Event]" = asyncio.get_running_loop().create_future()
+        future.add_done_callback(_retrieve)
+        pending.attach(future)
+        try:
+            # Which leaves the future as it is when this task is cancelled: an event may be in it.
             await asyncio.wait((future,))
-        self._pending = self._future = None
-        return future.result()
-
-    def _left(
-        self, running: "asyncio.AbstractEventLoop | None"
-    ) -> "asyncio.Future[Event] | None":
-        """What a cancelled task has left: a wait of the running loop, or what has ended."""
-        future, pending = self._future, self._pending
-        if future is None or pending is None or future.get_loop() is running:
-            return future
-        if not future.done() and not future.get_loop().is_running():
-            aio.run_what_has_ended(future.get_loop())
+        except asyncio.CancelledError:
+            # Nothing is left behind, because this loop may never run again. The queue is asked for
+            # here: a frame that kept it would keep its own task when the loop is closed.
             if not future.done():
-                pending.cancel()
-                self._pending = self._future = None
-        return future if future.done() else None
+                ended = _Ended()
+                _give_up(pending, aio.of_running_loop(), ended)
+                self._kept = ended.event
+            elif future.exception() is None:
+                self._kept = future.result()
+            raise
+        return future.result()
 
     def __iter__(self) -> "Events":
         return self
@@ -132,10 +120,6 @@ class Events(AsyncIterator[Event], Iterator[Event]):
             raise ValueError("a timeout is a number of seconds, or None")
         if self._kept is not None:
             return self._take()
-        left = self._left(None)
-        if left is not None:
-            self._pending = self._future = None
-            return left.result()
         ended, over = _Ended(), _core.Completions()
         pending = self._stream.start_next(over)
         if isinstance(pending, Event):
@@ -146,9 +130,7 @@ class Events(AsyncIterator[Event], Iterator[Event]):
         finally:
             is_over = ended.done()
             if not is_over:  # the time is over, or a signal handler has raised
-                pending.cancel()
-                over.run()
-                pending.attach(ended)  # an event may have come first
+                _give_up(pending, over, ended)
             self._kept = ended.event
         if self._kept is not None:
             return self._take()
@@ -171,6 +153,12 @@ def _wait(over: _core.Completions, ended: _Ended, timeout: "float | None") -> No
     while not ended.done() and (left := end - time.monotonic()) > 0:
         poll.poll(math.ceil(1000 * min(left, 3600)))
         over.run()
+
+
+def _give_up(pending: _core.Pending, over: _core.Completions, ended: _Ended) -> None:
+    pending.cancel()
+    over.run()
+    pending.attach(ended)  # an event may have come first
 
 
 def _retrieve(future: "asyncio.Future[Any]") -> None:

@@ -5,7 +5,7 @@ An operand is a value of the graph, a number, or an array, which becomes a const
 
 import builtins
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -216,7 +216,7 @@ def argmax(x: Value, axis: int = -1, keepdims: bool = False) -> Value:
 
 def argmin(x: Value, axis: int = -1, keepdims: bool = False) -> Value:
     """Where the first of the smallest stands along `axis`; as `argmax`."""
-    return argmax(neg(x), axis, keepdims)
+    return argmax(neg(x) if x.dtype == np.float32 else sub(-1, x), axis, keepdims)
 
 
 def cast(x: Value, dtype: Any) -> Value:
@@ -234,9 +234,13 @@ def fill(value: Value, shape: Ints) -> Value:
 
 def _item(x: Value, key: Any) -> Value:
     """x[key]: integers, slices with steps above 0, None, ...; or rows by an array of integers."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(_is_mask(part) for part in keys):
+        raise TypeError("there are no masks here: rk.ops.select(condition, a, b) chooses elements")
     if isinstance(key, (Value, np.ndarray, list)):
         return gather(x, key if isinstance(key, Value) else np.asarray(key))
-    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(part, (Value, np.ndarray, list)) for part in keys):
+        raise TypeError("an array of indices stands alone: x[rows]; rk.ops.transpose turns dims")
     dots = [at for at, part in enumerate(keys) if part is ...] or [len(keys)]
     named = builtins.sum(part is not None and part is not ... for part in keys)
     if named > len(x.shape) or len(dots) > 1:
@@ -253,11 +257,53 @@ def _item(x: Value, key: Any) -> Value:
             parts.append(_bounds(part, extent))
             shape.append(len(range(extent)[parts[-1]]))
         else:
-            place = range(extent)[operator.index(part)]
+            place = operator.index(part)
+            if not -extent <= place < extent:
+                raise IndexError(f"index {place} of a dim of {extent}")
+            place %= extent
             parts.append(builtins.slice(place, place + 1, 1))
     if any(part != builtins.slice(0, extent, 1) for part, extent in zip(parts, x.shape)):
         x = slice(x, *([getattr(p, word) for p in parts] for word in ("start", "stop", "step")))
     return x if tuple(shape) == x.shape else reshape(x, shape)
+
+
+def _is_mask(part: Any) -> bool:
+    if isinstance(part, Value):
+        return part.is_truth
+    return isinstance(part, (bool, np.bool_)) or getattr(part, "dtype", None) == np.bool_
+
+
+#: numpy's functions by their names there, for `numpy.exp(value)` and `array + value`.
+_OF_NUMPY: "dict[str, Callable[..., Value]]" = {
+    "add": add,
+    "subtract": sub,
+    "multiply": mul,
+    "divide": div,
+    "true_divide": div,
+    "matmul": matmul,
+    "maximum": maximum,
+    "minimum": minimum,
+    "negative": neg,
+    "exp": exp,
+    "log": log,
+    "sqrt": sqrt,
+    "tanh": tanh,
+    "equal": lambda a, b: compare(a, b, "=="),
+    "not_equal": lambda a, b: compare(a, b, "!="),
+    "less": lambda a, b: compare(a, b, "<"),
+    "less_equal": lambda a, b: compare(a, b, "<="),
+    "greater": lambda a, b: compare(b, a, "<"),
+    "greater_equal": lambda a, b: compare(b, a, "<="),
+}
+
+
+def _of_numpy(function: Any, method: str, operands: Any, words: Any) -> Value:
+    """What numpy's function `function` is called for with a value of a graph."""
+    ours = _OF_NUMPY.get(function.__name__) if method == "__call__" and not words else None
+    if ours is None:
+        called = function.__name__ + ("" if method == "__call__" else f".{method}")
+        raise TypeError(f"numpy.{called} is no op of a graph: see rk.ops for those that there are")
+    return ours(*operands)
 
 
 def _bounds(part: builtins.slice, extent: int) -> builtins.slice:

@@ -92,6 +92,10 @@ class Runtime(_core.RuntimeBase):
         """
         if trace is None:
             return functools.partial(self.function, name=name, kinds_max=kinds_max)
+        if not callable(trace):
+            raise TypeError(f"a function is made of a function, not of a {type(trace).__name__}")
+        if kinds_max < 1:
+            raise ValueError("a function keeps one kind at least: kinds_max is above 0")
         called = name or getattr(trace, "__name__", "function").strip("<>")
         names, needed = _operands_of(trace)
 
@@ -171,6 +175,9 @@ def _operands_of(trace: Callable[..., Any]) -> "tuple[list[str], int]":
     except (TypeError, ValueError):  # of some that are not written in Python
         return [], 0
     operands = [parameter for parameter in given if parameter.kind in kinds]
+    for parameter in given:
+        if parameter.kind == parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
+            raise TypeError(f"'{parameter.name}' is given by keyword only; operands have places")
     names = [operand.name for operand in operands]
     return names, sum(operand.default is operand.empty for operand in operands)
 

@@ -86,7 +86,7 @@ def _with_words(text: str, words: "dict[str, str]") -> str:
 def _text_of(value: "Mapping[str, Any]") -> str:
     if not isinstance(value, Mapping):
         raise TypeError(f"a request or a state is a dict, not {type(value).__name__}")
-    text = json.dumps(value, default=_elements)
+    text = json.dumps(dict(value), default=_elements)
     return _with_words(text, _TO_FLATBUFFERS) if "NaN" in text or "Infinity" in text else text
 
 

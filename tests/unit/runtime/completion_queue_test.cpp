@@ -156,6 +156,20 @@ TEST_F(CompletionQueueTest, DestroysUncalledWhatHasNotRun) {
   EXPECT_TRUE(ran_.empty());
 }
 
+TEST_F(CompletionQueueTest, EndsCoroutinesThatHaveNotRunOut) {
+  auto queue = CompletionQueue::open().value();
+  const auto life = std::make_shared<int>(0);
+  const auto waits = [](CompletionQueue& on, std::shared_ptr<int>) -> asio::awaitable<void> {
+    co_await asio::post(on.get_executor(), asio::use_awaitable);
+  };
+  asio::co_spawn(queue->get_executor(), waits(*queue, life), asio::detached);
+  ASSERT_TRUE(queue->poll_one());  // it waits now, and its end is there to be run
+  asio::co_spawn(queue->get_executor(), waits(*queue, life), asio::detached);
+  EXPECT_GT(life.use_count(), 1);
+  queue.reset();
+  EXPECT_EQ(life.use_count(), 1);
+}
+
 TEST_F(CompletionQueueTest, RunsCoroutines) {
   const auto numbers = [&]() -> asio::awaitable<void> {
     ran_.push_back(1);
