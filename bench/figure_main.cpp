@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -49,20 +50,35 @@ std::vector<bench::Figure> at_hand(std::vector<bench::Figure> figures) {
   return figures;
 }
 
+/// Those whose cases ran. What was compared with a case that did not run is shown without it.
+std::vector<bench::Figure> measured(std::vector<bench::Figure> figures,
+                                    const bench::Rounds& rounds) {
+  const auto has_run = [&](std::string_view name) { return rounds.contains(name); };
+  for (bench::Figure& figure : figures) {
+    const bool is_whole =
+        has_run(figure.measured) && (!figure.is_ratio() || has_run(figure.baselines.front()));
+    if (!is_whole) figure.absent = "this device cannot run it";
+    std::erase_if(figure.baselines, std::not_fn(has_run));
+  }
+  return at_hand(std::move(figures));
+}
+
 using More = std::string (*)(const bench::Rounds&);
 
 void measure(std::span<const bench::Figure> figures, const Options& options, More more) {
-  const std::vector<bench::Figure> chosen = at_hand(choose(figures, options.only));
+  std::vector<bench::Figure> chosen = at_hand(choose(figures, options.only));
   print_machine();
   bench::Rounds rounds;
   for (int round = 1; round <= options.rounds; ++round) {
     for (const std::string_view name : bench::cases_of(chosen)) {
       fmt::print(stderr, "\rround {}/{}: {:<30}", round, options.rounds, name);
       std::fflush(stderr);
-      rounds[name].push_back(bench::run_in_child(bench::find_case(name)));
+      if (const auto result = bench::run_in_child(bench::find_case(name)))
+        rounds[name].push_back(*result);
     }
   }
   fmt::print(stderr, "\r{:<50}\r", "");
+  chosen = measured(std::move(chosen), rounds);
   fmt::print("{}", bench::render(chosen, rounds));
   if (more != nullptr) fmt::print("{}", more(rounds));
   if (options.json.empty()) return;
@@ -90,6 +106,9 @@ int figure_main(int argument_count, char** arguments, const char* what,
       measure(figures, options, more);
     else
       fmt::print("{}\n", find_case(options.child).run().to_json());
+  } catch (const Absent& absent) {
+    fmt::print(stderr, "\n{}: {}\n", options.child, absent.what());
+    return exit_absent;
   } catch (const std::exception& error) {
     fmt::print(stderr, "\n{}: {}\n", arguments[0], error.what());
     return 1;

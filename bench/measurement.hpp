@@ -6,11 +6,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace bench {
+
+/// Of a case that this device cannot run; `what` says why.
+class Absent : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 enum class Better { lower, higher };
 

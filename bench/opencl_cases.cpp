@@ -180,7 +180,7 @@ Measurement bare_flag() {
   auto* const memory = static_cast<std::byte*>(clSVMAlloc(
       session.context(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
       2 * line, line));
-  if (memory == nullptr) throw std::runtime_error("clSVMAlloc: no fine-grained SVM with atomics");
+  if (memory == nullptr) throw Absent("clSVMAlloc: no fine-grained SVM with atomics");
   auto* const request = new (memory) Flag(0);
   auto* const reply = new (memory + line) Flag(0);
   check(clSetKernelArgSVMPointer(kernel.get(), 0, request), "clSetKernelArgSVMPointer");

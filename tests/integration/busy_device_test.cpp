@@ -20,7 +20,7 @@ class BusyDevice : public OnEachBackend {
   /// looks at anything else.
   static void keep_busy(RingKernelRuntime& runtime, Kernel& kernel, int ops,
                         std::uint32_t longest = 2048) {
-    const std::uint32_t side = is_sanitized(GetParam()) ? 1024 : longest;
+    const std::uint32_t side = long_side(runtime, longest);
     const TensorDesc square{DType::f32, {side, side}};
     Tensor a = runtime.allocate(square).value();
     Tensor b = runtime.allocate(square).value();

@@ -170,7 +170,7 @@ TEST_P(GraphTensors, HoldAScalar) {
   graph.output(total);
   graph.output(graph.add(ops::relu(graph.add(ops::neg(total)))));  // a chain
   const CompiledFunction function = runtime.compile(graph).value();
-  const TensorDesc scalar{DType::f32, keeps_gpu_profile(runtime) ? Shape{4} : Shape{}};
+  const TensorDesc scalar{DType::f32, scalar_shape(runtime)};
   const Tensor a = runtime.allocate(scalar).value(), b = runtime.allocate(scalar).value();
   const std::vector<float> negative{-1, -2, -3, -4};
   ASSERT_TRUE(function.execute(negative, {.into = {{0, a}, {1, b}}}));

@@ -161,20 +161,20 @@ TEST_P(MindAsync, AWriteWaitsForOpsThatAreGivenAndNotYetHandedOut) {
 
 TEST_P(MindAsync, AnErrorDoesNotHangThoseBehindIt) {
   auto runtime = open_mind(GetParam());
-  const Tensor x = filled(runtime, {2}, {1, 2});
-  const Tensor indices = runtime.allocate({DType::i32, {2}}).value();
-  runtime.write(indices, std::array<std::int32_t, 2>{0, 9}).value();
-  const Tensor out = filled(runtime, {2}, {7, 8});
-  const Tensor sum = runtime.allocate({DType::f32, {2}}).value();
+  const Tensor x = filled(runtime, {4}, {1, 2, 3, 4});
+  const Tensor indices = runtime.allocate({DType::i32, {4}}).value();
+  runtime.write(indices, std::array<std::int32_t, 4>{0, 1, 2, 9}).value();
+  const Tensor out = filled(runtime, {4}, {7, 8, 9, 10});
+  const Tensor sum = runtime.allocate({DType::f32, {4}}).value();
   auto gathered = runtime.run_op_async("gather", {x, indices}, out, first_queue, use_future);
   auto added = runtime.run_op_async("add", {x, out}, sum, second_queue, use_future);
   EXPECT_THROW(gathered.get(), boost::system::system_error);
   added.get();
-  EXPECT_THAT(contents(runtime, sum), ElementsAre(8, 10)) << "the output was left alone";
+  EXPECT_THAT(contents(runtime, sum), ElementsAre(8, 10, 12, 14)) << "the output was left alone";
   const Result<void> done = runtime.synchronize();
   ASSERT_TRUE(done.has_error());
   EXPECT_EQ(done.error(), Errc::out_of_bounds);
-  EXPECT_THAT(done.error().detail, HasSubstr("gather(f32[2], i32[2])"));
+  EXPECT_THAT(done.error().detail, HasSubstr("gather(f32[4], i32[4])"));
   EXPECT_TRUE(runtime.health());
 }
 
@@ -211,8 +211,8 @@ TEST_P(MindAsync, TheDestructorEndsWhatIsUnfinished) {
 
 /// A product of two of these takes far longer than it is given, which is more than a device needs
 /// to begin with it.
-TensorDesc square_for(std::string_view backend, std::uint32_t unsanitized_side = 3072) {
-  const std::uint32_t side = is_sanitized(backend) ? 1024 : unsanitized_side;
+TensorDesc long_square(MindRuntime& runtime, std::uint32_t longest = 3072) {
+  const std::uint32_t side = long_side(runtime, longest);
   return {DType::f32, {side, side}};
 }
 constexpr OpOptions too_short{.queue = 0, .timeout = 100ms};
@@ -229,7 +229,7 @@ struct Poisoned {
       : runtime(open_mind(backend, {.runtime = {.arena_bytes = 512 << 20,
                                                 .turn_for = turn_for(termination_timeout),
                                                 .termination_timeout = termination_timeout}})),
-        square(square_for(backend, side)),
+        square(long_square(runtime, side)),
         x(runtime.allocate(square).value()),
         out(runtime.allocate(square).value()),
         small(filled(runtime, {4}, {1, 2, 3, 4})) {
@@ -266,7 +266,7 @@ TEST_P(MindAsync, AnOpThatIsWaitedForKeepsItsTimeout) {
   auto runtime = open_mind(
       GetParam(),
       {.runtime = {.arena_bytes = 512 << 20, .termination_timeout = 60s}, .op_timeout = 100ms});
-  const TensorDesc square = square_for(GetParam());
+  const TensorDesc square = long_square(runtime);
   const Tensor x = runtime.allocate(square).value();
   const Tensor out = runtime.allocate(square).value();
   EXPECT_EQ(runtime.run_op("matmul", {x, x}, out).error(), Errc::execution_timeout);
@@ -290,7 +290,7 @@ TEST_P(MindAsync, RecoverKeepsWhatIsIntactAndNothingElse) {
 
 TEST_P(MindAsync, AnOpThatWaitsForOneThatFailsEndsAndIsNeverRun) {
   auto runtime = open_mind(GetParam(), {.runtime = {.termination_timeout = 60s}});
-  const TensorDesc square = square_for(GetParam());
+  const TensorDesc square = long_square(runtime);
   const Tensor x = runtime.allocate(square).value();
   const Tensor out = runtime.allocate(square).value();
   const Tensor kept = filled(runtime, {4}, {1, 2, 3, 4});

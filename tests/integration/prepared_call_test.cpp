@@ -112,17 +112,17 @@ TEST_P(PreparedCalls, SayWhatTheDeviceFoundWrong) {
 TEST_P(PreparedCalls, KeepTheirResidentTensors) {
   auto runtime = open();
   Kernel kernel = active(runtime, "ops", {});
-  const std::vector<float> start{10, 20}, step{1, 2};
-  Tensor total = runtime.allocate({DType::f32, {2}}).value();
+  const std::vector<float> start{10, 20, 30, 40}, step{1, 2, 3, 4};
+  Tensor total = runtime.allocate({DType::f32, {4}}).value();
   ASSERT_TRUE(total.write(start));
   PreparedCall accumulate = kernel.prepare(ops::add(total, step).into(total)).value();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(accumulate.call({step}).value().size(), 0u);
-  std::vector<float> sums(2);
+  std::vector<float> sums(4);
   ASSERT_TRUE(total.read(sums));
-  EXPECT_THAT(sums, ElementsAre(13, 26));
+  EXPECT_THAT(sums, ElementsAre(13, 26, 39, 52));
   PreparedCall read = kernel.prepare(ops::copy(total)).value();
   EXPECT_THAT(read.call(std::span<const Elements>()).value().elements<float>(),
-              ElementsAre(13, 26));
+              ElementsAre(13, 26, 39, 52));
   ASSERT_TRUE(total.deallocate());
   EXPECT_EQ(accumulate.call({step}).error(), Errc::tensor_not_found);
 }

@@ -65,7 +65,7 @@ TEST_P(Restart, LetsGoOfTensorsOfMessagesThatWereNeverExecuted) {
 /// The message, which has no turns, keeps the device for longer than it is given to obey.
 TEST_P(Restart, IsRefusedWhileASliceHasNotReturnedAndWorksLater) {
   auto runtime = open({.turn_for = 0ns, .termination_timeout = 1ms});
-  const std::uint32_t side = is_sanitized(GetParam()) ? 1024 : 2560;
+  const std::uint32_t side = long_side(runtime, 2560);
   const TensorDesc square{DType::f32, {side, side}};
   Tensor a = runtime.allocate(square).value();
   Tensor b = runtime.allocate(square).value();

@@ -99,8 +99,8 @@ TEST_P(LongestTimeout, OfAsynchronousMessages) {
 
 TEST_P(LongestTimeout, OfTensorsAndFunctions) {
   auto runtime = open(patient());
-  const TensorDesc desc{DType::f32, {2}};
-  std::array values{1.0f, 2.0f};
+  const TensorDesc desc{DType::f32, {4}};
+  std::array values{1.0f, 2.0f, 3.0f, 4.0f};
   auto tensor = runtime.allocate(desc).value();
   EXPECT_TRUE(tensor.write(values, for_ever));
   EXPECT_TRUE(tensor.read(std::span(values), for_ever));

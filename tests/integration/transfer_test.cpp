@@ -52,7 +52,7 @@ TEST_P(TransferStrategies, ACallEndsInTimeWhateverTheDeviceDoes) {
     auto runtime = open_on(GetParam(), {.transfer = transfer});
     if (!runtime && runtime.error() == Errc::backend_unavailable) continue;
     ASSERT_TRUE(runtime) << runtime.error().text();
-    const std::uint32_t side = is_sanitized(GetParam()) ? 512 : 1024;
+    const std::uint32_t side = long_side(*runtime, 1024);
     const TensorDesc square{DType::f32, {side, side}};
     Tensor a = runtime->allocate(square).value();
     Tensor b = runtime->allocate(square).value();

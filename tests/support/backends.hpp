@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -47,8 +48,21 @@ inline bool is_sanitized([[maybe_unused]] std::string_view backend) {
 }
 
 /// Whether it takes only those tensors that a GPU takes (docs/TENSORS.md).
-inline bool keeps_gpu_profile(RingKernelRuntime& runtime) {
+template <class Runtime>
+bool keeps_gpu_profile(Runtime& runtime) {
   return !runtime.allocate({DType::f32, {3}}).has_value();
+}
+/// Of a tensor for a scalar result, which is its element 0.
+template <class Runtime>
+Shape scalar_shape(Runtime& runtime) {
+  return keeps_gpu_profile(runtime) ? Shape{4} : Shape{};
+}
+/// Of matrices whose product takes as long as one of `side` takes a processor, roughly: a sanitizer
+/// is slower, and so is the one work-item of a GPU that has the message.
+template <class Runtime>
+std::uint32_t long_side(Runtime& runtime, std::uint32_t side) {
+  if (is_sanitized(runtime.metrics().backend)) return std::min(side / 2, 1024u);
+  return keeps_gpu_profile(runtime) ? side / 4 : side;
 }
 
 /// A message of plain bytes: every byte is `value`.

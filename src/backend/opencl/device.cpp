@@ -54,7 +54,7 @@ Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const Co
 std::string use_resident_copier(const FoundDevice& found, const Probe& probe, cl_mem arena,
                                 CopyQueue& copies, bool is_wanted) {
   if (!takes_ptx_option(found.id)) return std::string();
-  if (!is_wanted) return std::string("; copies by the driver, without $") + copier_variable + "=1";
+  if (!is_wanted) return std::string("; copies by the driver, with $") + copier_variable + "=0";
   auto copier = ResidentCopier::open(found, probe, arena, ResidentCopier::Memory::of_nvidia);
   if (!copier) return "; copies by the driver: " + copier.error().detail;
   copies.use(*std::move(copier));
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   std::string copier;
   if (choice.transfer == RK_TRANSFER_DMA)
     copier = use_resident_copier(found, probe, std::get<TwinMemory>(arena).device(), *copies,
-                                 wants_copier.value_or(false));
+                                 wants_copier.value_or(true));
   std::unique_ptr<Device> device(new Device(found, std::move(context), std::move(copies),
                                             std::move(arena), std::move(flags), std::move(cache),
                                             std::move(choice)));
