@@ -87,16 +87,6 @@ struct Latencies {
   Histogram to_host;     ///< until the reply is found
   Histogram delivery;    ///< until the receiver has it
 
-  void assign(const Latencies& from) noexcept {
-    total.assign(from.total);
-    host_queue.assign(from.host_queue);
-    device.assign(from.device);
-    to_device.assign(from.to_device);
-    executor.assign(from.executor);
-    to_host.assign(from.to_host);
-    delivery.assign(from.delivery);
-  }
-
   struct Free {
     void operator()(Latencies* latencies) const noexcept { std::free(latencies); }
   };

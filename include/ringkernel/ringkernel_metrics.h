@@ -11,7 +11,7 @@
 /// `struct_size` says, and with zeros what it does not know.
 /// Errors: as in ringkernel.h, with `ringkernel_last_error`.
 /// Units: `_ns` nanoseconds, `_bytes` bytes; others are counts. Those that do not say "at this
-/// moment", or a capacity, only grow, but for `ringkernel_runtime_reset_metrics`.
+/// moment", or a capacity, only grow: subtract what you saw before.
 #ifndef RINGKERNEL_RINGKERNEL_METRICS_H
 #define RINGKERNEL_RINGKERNEL_METRICS_H
 
@@ -134,9 +134,6 @@ ringkernel_kernel_method_metrics(ringkernel_kernel* kernel, const ringkernel_met
 /// enum ringkernel_runtime_text. The text is valid until the thread's next call of this function.
 RINGKERNEL_API ringkernel_status ringkernel_runtime_describe(ringkernel_runtime* runtime,
                                                              int32_t text, const char** out_text);
-/// Counts and latencies begin anew; what is counted at this moment stays, and kernels that have
-/// ended keep their last figures.
-RINGKERNEL_API ringkernel_status ringkernel_runtime_reset_metrics(ringkernel_runtime* runtime);
 
 #ifdef __cplusplus
 }

@@ -185,10 +185,6 @@ class RingKernelRuntime {
   /// outcomes of messages, refusals, lifecycle, programs that were not added or swapped. At most
   /// `errors_max` kinds; a receiver that waits in vain and a cancellation are no errors.
   [[nodiscard]] std::vector<ErrorRecord> errors() const;
-  /// Counts and latencies of this runtime and its kernels begin anew, the list of errors is empty;
-  /// what is counted at this moment (messages in flight, memory) stays, and kernels that have ended
-  /// keep their last figures.
-  void reset_metrics();
   /// Changes of state and errors, from here on.
   [[nodiscard]] EventStream events(const EventOptions& options = {});
 

@@ -108,10 +108,4 @@ ringkernel_status ringkernel_runtime_describe(ringkernel_runtime* handle, int32_
   });
 }
 
-ringkernel_status ringkernel_runtime_reset_metrics(ringkernel_runtime* handle) {
-  return with_runtime(handle, [](const auto& runtime) -> Result<void> {
-    runtime->reset_metrics();
-    return {};
-  });
-}
 // NOLINTEND

@@ -60,18 +60,15 @@ class Histogram {
     change(sum_ns_, sum_ns_ + ns);
   }
 
-  /// Makes this what `from` is at this moment, without what it was `before`.
-  void assign(const Histogram& from, const Histogram* before = nullptr) noexcept {
+  /// Makes this what `from` is at this moment.
+  void assign(const Histogram& from) noexcept {
     const std::uint64_t marks = load(used_) | load(from.used_);
     std::atomic_ref(used_).store(marks, std::memory_order_relaxed);
     for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) {
       if (skip(marks, bucket)) continue;
-      const std::uint64_t earlier = before != nullptr ? load(before->counts_[bucket]) : 0;
-      std::atomic_ref(counts_[bucket])
-          .store(load(from.counts_[bucket]) - earlier, std::memory_order_relaxed);
+      std::atomic_ref(counts_[bucket]).store(load(from.counts_[bucket]), std::memory_order_relaxed);
     }
-    const std::uint64_t earlier_ns = before != nullptr ? load(before->sum_ns_) : 0;
-    std::atomic_ref(sum_ns_).store(load(from.sum_ns_) - earlier_ns, std::memory_order_relaxed);
+    std::atomic_ref(sum_ns_).store(load(from.sum_ns_), std::memory_order_relaxed);
   }
 
   void clear() noexcept {

@@ -205,9 +205,6 @@ void bind_runtime(nb::module_& module) {
           },
           "What went wrong so far, and how often, of kernels that are gone too.")
       .def(
-          "reset_metrics", [](RuntimeObject& r) { r->reset_metrics(); },
-          "Counts and latencies begin anew, and the list of errors is empty.")
-      .def(
           "_events",
           [](RuntimeObject& r, double repeat_period) {
             return r->events(event_options_from(repeat_period));

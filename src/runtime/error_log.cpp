@@ -34,12 +34,6 @@ void ErrorLog::keep(std::string_view kernel, const Error& error, std::uint64_t n
   found->record.last_ns = now_ns;
 }
 
-void ErrorLog::reset() {
-  const std::lock_guard lock(mutex_);
-  kinds_.clear();
-  counts_ = {.resets = counts_.resets + 1};
-}
-
 std::vector<ErrorRecord> ErrorLog::records() const {
   const std::lock_guard lock(mutex_);
   std::vector<ErrorRecord> records;

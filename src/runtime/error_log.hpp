@@ -22,8 +22,6 @@ class ErrorLog {
   /// Where there is no memory for it, it is counted as missing.
   void note(std::string_view kernel, const Error& error, std::uint64_t now_ns) noexcept;
 
-  void reset();
-
   /// In the order in which they first came: `errors_max` at most, and each keeps its place.
   [[nodiscard]] std::vector<ErrorRecord> records() const;
 
@@ -31,7 +29,6 @@ class ErrorLog {
   struct Counts {
     std::uint64_t all = 0;
     std::uint64_t missing = 0;
-    std::uint64_t resets = 0;  ///< how often all of it was forgotten
   };
   [[nodiscard]] Counts counts() const;
 

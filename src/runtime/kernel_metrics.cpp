@@ -18,22 +18,6 @@ KernelMetrics KernelState::metrics() const {
   return metrics;
 }
 
-void KernelState::reset_metrics() {
-  const std::lock_guard lock(mutex_);
-  ++resets_;
-  if (last_metrics_) return;
-  if (channel_ != nullptr && channel_->latencies() != nullptr && !latencies_before_)
-    latencies_before_ = bridge::Latencies::make();
-  begin_counting();
-  if (channel_ == nullptr || channel_->latencies() == nullptr) return;
-  latencies_before_->assign(*channel_->latencies());
-  channel_->methods().visit([&](const bridge::MethodCounts::Entry& method) {
-    std::unique_ptr<Histogram>& before = methods_before_[method.selector];
-    if (before == nullptr) before = std::make_unique<Histogram>();
-    before->assign(method.latency);
-  });
-}
-
 /// Those that have been called.
 void KernelState::add_methods(KernelMetrics& metrics) const {
   if (behaviour_ == nullptr) return;
@@ -47,10 +31,7 @@ void KernelState::add_methods(KernelMetrics& metrics) const {
         std::ranges::find(behaviour_->methods, counts.selector, &program::Method::id);
     if (method.answered == 0 || known == behaviour_->methods.end()) return;
     method.name = known->name;
-    const auto before = methods_before_.find(counts.selector);
-    method.latency = before == methods_before_.end()
-                         ? telemetry::summarize(counts.latency)
-                         : telemetry::summarize(counts.latency, *before->second);
+    method.latency = telemetry::summarize(counts.latency);
     metrics.methods.push_back(std::move(method));
   });
 }
@@ -112,8 +93,7 @@ KernelMetrics KernelState::all_metrics() const {
   const bridge::Latencies* const latencies = channel_->latencies();
   if (latencies == nullptr) return metrics;
   const auto summary = [&](const Histogram bridge::Latencies::*of) {
-    return latencies_before_ ? telemetry::summarize(latencies->*of, (*latencies_before_).*of)
-                             : telemetry::summarize(latencies->*of);
+    return telemetry::summarize(latencies->*of);
   };
   metrics.latency = summary(&bridge::Latencies::total);
   metrics.host_queue = summary(&bridge::Latencies::host_queue);
@@ -143,15 +123,13 @@ std::vector<CallInFlight> KernelState::calls(std::size_t count) const {
 void KernelState::copy_latency(Histogram& latency) const {
   const std::lock_guard lock(mutex_);
   if (channel_ == nullptr || channel_->latencies() == nullptr) return;
-  latency.assign(channel_->latencies()->total,
-                 latencies_before_ ? &latencies_before_->total : nullptr);
+  latency.assign(channel_->latencies()->total);
 }
 
 KernelState::Activity KernelState::activity() const {
   Activity activity;
   activity.status = status();
   const std::lock_guard lock(mutex_);
-  activity.resets = resets_;
   activity.version = version_;
   if (channel_ == nullptr) return activity;
   const bridge::ChannelCounters host = channel_->counters();

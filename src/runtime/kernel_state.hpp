@@ -13,7 +13,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -231,8 +230,6 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// If it has failed: as a change of state, once. Nobody else notices.
   void tell_failure();
   [[nodiscard]] KernelMetrics metrics() const;
-  /// Its counts and latencies begin anew, unless it has ended.
-  void reset_metrics();
   /// Kernel::calls.
   [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;
   /// Makes `latency` what it is at this moment; leaves it alone if no times are taken.
@@ -243,7 +240,6 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   /// unanswered. Cheap: asks no device.
   struct Activity {
     std::uint64_t events = 0;
-    std::uint64_t resets = 0;
     std::uint64_t unanswered = 0;
     std::uint32_t in_flight = 0;
     KernelStatus status = KernelStatus::created;
@@ -390,12 +386,8 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   std::shared_ptr<const Arena::Region> shared_;  // likewise
   std::uint32_t last_epoch_ = 0;                 // of the termination; set with `terminated`
   std::optional<KernelMetrics> last_metrics_;
-  // What was counted before it began: by the device, for those who had this place; and by all when
-  // the counts were reset.
+  // What was counted before it began, by the device for those who had this place.
   KernelMetrics metrics_before_;
-  bridge::Latencies::Pointer latencies_before_;
-  std::map<std::uint32_t, std::unique_ptr<Histogram>> methods_before_;  // by their ids
-  std::uint64_t resets_ = 0;
 };
 
 inline bool usable(const std::shared_ptr<KernelState>& kernel) noexcept {

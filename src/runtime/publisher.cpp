@@ -137,7 +137,7 @@ void Publisher::forget_what_is_stored() {
 
 bool Publisher::publish_methods(Place& place) {
   const std::vector<MethodMetrics>& methods = place.metrics.methods;
-  std::erase_if(place.methods, [&](const auto& kept) {  // by a reset of the counts
+  std::erase_if(place.methods, [&](const auto& kept) {  // gone with a program that was swapped
     if (std::ranges::find(methods, kept.first, &MethodMetrics::name) != methods.end()) return false;
     free_method(kept.second);
     return true;
@@ -164,16 +164,10 @@ void Publisher::free_method(std::uint32_t line) {
 
 void Publisher::publish_errors() {
   const ErrorLog::Counts seen = runtime_.errors().counts();
-  if (seen.all == errors_seen_.all && seen.resets == errors_seen_.resets) return;
+  if (seen.all == errors_seen_.all) return;
   bool is_stored = true;  // else for lack of memory: tried again
-  if (seen.resets != errors_seen_.resets) {
-    for (std::uint32_t place = 0; place < error_counts_.size(); ++place)
-      is_stored &= writer_->store(place, ErrorRecord());
-    std::ranges::fill(error_counts_, 0);
-  }
   const std::vector<ErrorRecord> errors = runtime_.errors().records();
-  // Never fewer: a reset since the look above leaves places that the next round has to empty.
-  error_counts_.resize(std::max(error_counts_.size(), errors.size()), 0);
+  error_counts_.resize(errors.size(), 0);
   for (std::uint32_t place = 0; place < errors.size(); ++place) {
     if (error_counts_[place] == errors[place].count) continue;
     if (writer_->store(place, errors[place]))

@@ -364,10 +364,6 @@ std::vector<ErrorRecord> RingKernelRuntime::errors() const {
   return state_->is_foreign() ? std::vector<ErrorRecord>() : state_->errors().records();
 }
 
-void RingKernelRuntime::reset_metrics() {
-  if (!state_->is_foreign()) state_->reset_metrics();
-}
-
 EventStream RingKernelRuntime::events(const EventOptions& options) {
   return state_->is_foreign() ? EventStream() : EventStream(state_->events().subscribe(options));
 }

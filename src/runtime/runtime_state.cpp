@@ -347,20 +347,6 @@ void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
       metrics.program_cache_rejected = device->program_cache_rejected;
     }
   }
-  telemetry::subtract(metrics, metrics_before_);
-}
-
-void RuntimeState::reset_metrics() {
-  errors_.reset();
-  {
-    RuntimeMetrics metrics = own_metrics();
-    metrics.errors = metrics.errors_missing = 0;  // the log has forgotten them
-    const std::lock_guard lock(programs_mutex_);
-    metrics_before_ = {};
-    add_programs(metrics);
-    metrics_before_ = metrics;
-  }
-  for (const auto& kernel : kernels()) kernel->reset_metrics();
 }
 
 Result<void> RuntimeState::restart(std::string_view name) {

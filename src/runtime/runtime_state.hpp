@@ -106,7 +106,6 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
-  void reset_metrics();
   [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
   /// nullptr: nobody is to know.
   [[nodiscard]] TraceLog* trace() noexcept { return publishes_ ? &trace_ : nullptr; }
@@ -132,7 +131,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  private:
   /// The figures that the programs have no part in.
   [[nodiscard]] RuntimeMetrics own_metrics() const;
-  /// The others, and without what was counted before a reset; the programs' lock is held.
+  /// The others; the programs' lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
   /// A program as it is: its definition, how often that was replaced, plus 1, and the one before.
   struct Current {
@@ -200,7 +199,6 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::condition_variable program_built_;              // or not
   std::map<std::string, Current, std::less<>> added_;  // users' own; likewise
   RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
-  RuntimeMetrics metrics_before_;  // what was counted before a reset; likewise
 
   bridge::Bridge bridge_;
   std::unique_ptr<boost::asio::thread_pool> builder_;

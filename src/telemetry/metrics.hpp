@@ -9,6 +9,5 @@ namespace ringkernel::telemetry {
 
 /// Takes from each count what it was before; what is measured at a moment stays.
 void subtract(KernelMetrics& metrics, const KernelMetrics& before) noexcept;
-void subtract(RuntimeMetrics& metrics, const RuntimeMetrics& before) noexcept;
 
 }  // namespace ringkernel::telemetry

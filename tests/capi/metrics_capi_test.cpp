@@ -70,15 +70,6 @@ TEST_F(MetricsCapi, TellHowLongMessagesTook) {
   EXPECT_GT(figures().device.count, 0u);
 }
 
-TEST_F(MetricsCapi, BeginAnewWhereThatIsAskedFor) {
-  ASSERT_EQ(ringkernel_runtime_reset_metrics(runtime_), RINGKERNEL_OK) << last_error();
-  const ringkernel_kernel_figures now = figures();
-  EXPECT_EQ(now.accepted, 0u);
-  EXPECT_EQ(now.messages_in, 0u);
-  EXPECT_EQ(now.latency.count, 0u);
-  EXPECT_EQ(now.in_flight_max, 1024u);
-}
-
 TEST_F(MetricsCapi, DescribeARuntime) {
   ringkernel_runtime_figures now{};
   now.struct_size = sizeof now;
@@ -139,7 +130,6 @@ TEST_F(MetricsCapi, RefuseNullAndNonsense) {
   for (ringkernel_runtime* const none : no_handles<ringkernel_runtime>(kernel_)) {
     EXPECT_EQ(ringkernel_runtime_metrics(none, &of_runtime), 1001);
     EXPECT_EQ(ringkernel_runtime_describe(none, 0, &told), 1001);
-    EXPECT_EQ(ringkernel_runtime_reset_metrics(none), 1001);
   }
   EXPECT_EQ(of_kernel.accepted, 0u);
   EXPECT_THAT(last_error(), HasSubstr("runtime is no"));

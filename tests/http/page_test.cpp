@@ -269,22 +269,6 @@ TEST_P(Page, DrawsTheTraffic) {
   }
 }
 
-TEST_P(Page, BeginsAnewAfterAReset) {
-  RingKernelRuntime& runtime = serve();
-  Kernel worker = active(runtime, "worker");
-  for (std::uint64_t i = 0; i < 25; ++i) ASSERT_TRUE(worker.call(numbered(i)));
-  show(runtime);
-  EXPECT_TRUE(browser().await(cell("worker", "replied") + " === '25'"));
-  ASSERT_TRUE(browser().await(cell("worker", "messages_per_second") + " === '0'"));
-  runtime.reset_metrics();
-  ASSERT_TRUE(worker.call(numbered(1)));
-  EXPECT_TRUE(browser().await(cell("worker", "replied") + " === '1'"));
-  // Over the reset: the one message since, in half a second or more.
-  EXPECT_TRUE(
-      browser().evaluate("Number(" + cell("worker", "messages_per_second") + ") <= 1e6").as_bool())
-      << browser().evaluate(cell("worker", "messages_per_second"));
-}
-
 TEST_P(Page, GoesOnAfterARestartOfTheService) {
   expect_lost_connections();
   std::string address;

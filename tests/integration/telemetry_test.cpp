@@ -232,53 +232,6 @@ TEST_P(Telemetry, RefusedMessagesAreErrorsOfEveryKindOfSender) {
   EXPECT_EQ(runtime.errors().size(), 1u);
 }
 
-/// Everywhere at once: in the metrics, in the file, in the list of errors; what is there now stays.
-TEST_P(Telemetry, CanBeReset) {
-  auto runtime = open_on(GetParam(), often()).value();
-  Kernel kernel = active(runtime, "a");
-  Kernel resting = active(runtime, "resting");
-  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(kernel.call(numbered(i)));
-  ASSERT_TRUE(resting.call(numbered(0)));
-  EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4)))) << "it takes bytes";
-  ASSERT_TRUE(kernel.send(numbered(10)));
-  ASSERT_TRUE(await([&] { return kernel.metrics().messages_out == 11; }));
-  const CountersReader reader = CountersReader::open(runtime.metrics().telemetry_file).value();
-  ASSERT_TRUE(await([&] { return reader.kernels().size() == 2 && reader.errors().size() == 1; }));
-  runtime.reset_metrics();
-  const KernelMetrics fresh = kernel.metrics();
-  EXPECT_EQ(fresh.accepted, 0u);
-  EXPECT_EQ(fresh.replied, 0u);
-  EXPECT_EQ(fresh.messages_out, 0u);
-  EXPECT_EQ(fresh.bytes_in, 0u);
-  EXPECT_EQ(fresh.latency.count, 0u);
-  EXPECT_EQ(fresh.in_flight, 1u) << "it still waits to be received";
-  EXPECT_EQ(runtime.errors().size(), 0u);
-  EXPECT_EQ(runtime.metrics().errors, 0u);
-  EXPECT_EQ(runtime.metrics().program_cache_misses, 0u);
-  EXPECT_EQ(runtime.metrics().program_cache_hits, 0u);
-  ASSERT_TRUE(await([&] {
-    const auto kernels = reader.kernels();
-    return reader.errors().empty() && reader.runtime()->metrics.errors == 0 &&
-           std::ranges::all_of(kernels, [&](const auto& published) {
-             const auto latency = reader.latency(published);
-             return published.metrics.accepted == 0 && published.metrics.replied == 0 &&
-                    latency != nullptr && telemetry::summarize(*latency).count == 0;
-           });
-  }));
-  ASSERT_TRUE(kernel.call(numbered(11)));
-  EXPECT_FALSE(kernel.call(ops::relu(std::vector<float>(4))));
-  EXPECT_EQ(kernel.metrics().accepted, 1u);
-  EXPECT_EQ(kernel.metrics().latency.count, 1u);
-  EXPECT_EQ(kernel.metrics().latency.max_ns >= kernel.metrics().latency.p50_ns, true);
-  ASSERT_EQ(runtime.errors().size(), 1u);
-  EXPECT_EQ(runtime.errors()[0].count, 1u);
-  ASSERT_TRUE(await([&] { return reader.errors().size() == 1 && reader.errors()[0].count == 1; }));
-  ASSERT_TRUE(resting.call(numbered(1)));
-  ASSERT_TRUE(resting.terminate());
-  runtime.reset_metrics();
-  EXPECT_EQ(resting.metrics().replied, 1u) << "its last figures";
-}
-
 /// After a rest the rate is that of the work, not of the rest and the work.
 TEST_P(Telemetry, RatesLeaveOutTheRestBefore) {
   auto runtime = open_on(GetParam(), often()).value();

@@ -97,13 +97,3 @@ def test_errors_say_when(runtime, new_id):
     a_tick = 10**8
     assert before - a_tick <= record.first_ns <= record.last_ns <= time.monotonic_ns()
     assert repr(record).startswith(f"ErrorRecord(kernel={kernel.id!r}, code=6001, text=")
-
-
-def test_counts_begin_anew():
-    with rk.Runtime(backend="native") as runtime, runtime.launch("a") as kernel:
-        with pytest.raises(rk.IndexOutOfBounds):
-            kernel.gather(F32([1]), I32([1]))
-        assert (runtime.metrics().errors, kernel.metrics().failed) == (1, 1)
-        runtime.reset_metrics()
-        assert (runtime.metrics().errors, runtime.errors()) == (0, [])
-        assert kernel.metrics().failed == 0

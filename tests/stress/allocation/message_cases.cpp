@@ -155,10 +155,6 @@ Outcome errors(World& world) {
   (void)world.kernel.activate();  // an error
   return world.runtime->errors().empty() ? Outcome::refused : Outcome::success;
 }
-Outcome reset_metrics(World& world) {
-  world.runtime->reset_metrics();
-  return Outcome::success;
-}
 
 constexpr Case cases[] = {
     {"call", active, call, Scope::thread, false, false, true},
@@ -184,7 +180,6 @@ constexpr Case cases[] = {
     {"metrics by id", active, kernel_metrics},
     {"metrics, id, calls, kernels", active, kernel_state, Scope::thread, true},
     {"errors", active, errors, Scope::thread, true},
-    {"reset_metrics", active, reset_metrics, Scope::thread, true},
 };
 
 }  // namespace
