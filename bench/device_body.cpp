@@ -94,7 +94,8 @@ SharedMemory::SharedMemory(cl_context context, std::size_t bytes)
     : context_(context),
       data_(static_cast<std::byte*>(
           clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 128))) {
-  if (data_ == nullptr) throw std::runtime_error("clSVMAlloc: no fine-grained SVM");
+  if (data_ == nullptr)
+    throw std::runtime_error("clSVMAlloc: no fine-grained SVM, which these figures need");
 }
 
 SharedMemory::~SharedMemory() { clSVMFree(context_, data_); }

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "bridge/late.hpp"
+#include "bridge/channel/late.hpp"
 #include "foundation/assert.hpp"
 #include "foundation/memory_error.hpp"
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "bridge/channel.hpp"
+#include "bridge/channel/channel.hpp"
 #include "bridge/clock.hpp"
 #include "bridge/idle.hpp"
 

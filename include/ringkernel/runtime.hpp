@@ -296,7 +296,7 @@ class RuntimeBuilder {
   }
 
   /// Where the runtime tells what happens. Without: lines on the standard error stream if
-  /// $RINGKERNEL_LOG is "info", "warning" or "error", else nowhere.
+  /// $RINGKERNEL_LOG is "info", "warning" or "error", else nowhere ("off").
   RuntimeBuilder& log(std::shared_ptr<LogSink> sink) noexcept {
     log_ = std::move(sink);
     return *this;

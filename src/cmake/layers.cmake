@@ -97,22 +97,13 @@ function(rk_embed output)
     VERBATIM)
 endfunction()
 
-# rk_test_code(<target>): in a build for tests these, but not what they test, do without
-# optimisation, and without those checks of UndefinedBehaviorSanitizer that take a quarter of the
-# compiling. AddressSanitizer finds a null pointer that is used, too.
-function(rk_test_code target)
-  rk_unhurried(${target})
-  if(RINGKERNEL_FOR_TESTS AND RINGKERNEL_SANITIZE MATCHES "undefined")
-    target_compile_options(${target} PRIVATE -fno-sanitize=null,vptr,alignment)
-  endif()
-endfunction()
-
-# The same for a test, which also has what others wrote compiled once (tests/support).
+# In a build for tests these, but not what they test, do without optimisation, and have what others
+# wrote compiled once (tests/support).
 function(rk_compile_quickly test)
   if(NOT RINGKERNEL_FOR_TESTS)
     return()
   endif()
-  rk_test_code(${test})
+  rk_unhurried(${test})
   target_link_libraries(${test} PRIVATE ringkernel_boost)  # where it is to be found
   target_compile_definitions(${test} PRIVATE GTEST_HAS_PTHREAD=1)  # as GTest's targets say
   target_precompile_headers(${test} REUSE_FROM ringkernel_test_headers)

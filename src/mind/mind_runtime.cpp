@@ -2,7 +2,7 @@
 
 #include "foundation/memory_error.hpp"
 #include "mind/state.hpp"
-#include "runtime/finish.hpp"
+#include "runtime/calls/finish.hpp"
 
 namespace ringkernel {
 

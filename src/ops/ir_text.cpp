@@ -36,6 +36,11 @@ std::string excerpt(std::string_view word) {
   return std::string(word.substr(0, excerpt_max)) + "...";
 }
 
+std::string place_text(const char* what, std::size_t number, std::string_view name) {
+  return std::string(what) + " " + std::to_string(number) +
+         (name.empty() ? "" : " ('" + excerpt(name) + "')");
+}
+
 // --- cursor -----------------------------------------------------------------------------------
 
 void IrCursor::skip_blanks() noexcept {

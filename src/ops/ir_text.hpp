@@ -73,6 +73,8 @@ struct IrOperation {
 
 /// What an error quotes of a word in a text: all of it, or its beginning and "..." if it is long.
 [[nodiscard]] std::string excerpt(std::string_view word);
+/// What it calls an input, output or state: "input 0", and "input 0 ('image')" where it has a name.
+[[nodiscard]] std::string place_text(const char* what, std::size_t number, std::string_view name);
 
 /// The opcode, or another name, of an op. `what` says which name is missing if none is there.
 [[nodiscard]] Result<Op> read_opcode(IrCursor& cursor);

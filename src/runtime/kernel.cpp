@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "foundation/memory_error.hpp"
+#include "runtime/calls/prepared_call.hpp"
 #include "runtime/kernel_state.hpp"
-#include "runtime/prepared_call.hpp"
 
 namespace ringkernel {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "bridge/bridge.hpp"
-#include "bridge/channel.hpp"
+#include "bridge/channel/channel.hpp"
 #include "foundation/histogram.hpp"
 #include "foundation/memory_error.hpp"
 #include "message/codec.hpp"

@@ -16,13 +16,13 @@
 
 #include "backend/backend.hpp"
 #include "bridge/clock.hpp"
-#include "bridge/executor.hpp"
-#include "bridge/mover.hpp"
+#include "bridge/dma/mover.hpp"
+#include "bridge/executor/executor.hpp"
 #include "foundation/trace_log.hpp"
 #include "program/definition.hpp"
 #include "ringkernel/telemetry.hpp"
-#include "runtime/arena.hpp"
-#include "runtime/device_memory.hpp"
+#include "runtime/memory/arena.hpp"
+#include "runtime/memory/device_memory.hpp"
 
 namespace ringkernel {
 

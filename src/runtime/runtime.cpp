@@ -11,17 +11,17 @@
 #include <utility>
 
 #include "backend/registry.hpp"
-#include "bridge/executor.hpp"
-#include "bridge/mover.hpp"
+#include "bridge/dma/mover.hpp"
+#include "bridge/executor/executor.hpp"
 #include "foundation/align.hpp"
 #include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "http/address.hpp"
-#include "runtime/function_state.hpp"
+#include "runtime/graph/function_state.hpp"
 #include "runtime/kernel_state.hpp"
-#include "runtime/logger.hpp"
+#include "runtime/observe/logger.hpp"
 #include "runtime/runtime_state.hpp"
 #include "runtime/tensor.hpp"
 

@@ -26,13 +26,13 @@
 #include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/telemetry.hpp"
-#include "runtime/arena.hpp"
-#include "runtime/device_memory.hpp"
-#include "runtime/error_log.hpp"
-#include "runtime/event_hub.hpp"
-#include "runtime/function_cache.hpp"
+#include "runtime/graph/function_cache.hpp"
+#include "runtime/memory/arena.hpp"
+#include "runtime/memory/device_memory.hpp"
+#include "runtime/memory/tensor_table.hpp"
+#include "runtime/observe/error_log.hpp"
+#include "runtime/observe/event_hub.hpp"
 #include "runtime/program.hpp"
-#include "runtime/tensor_table.hpp"
 
 namespace ringkernel::http {
 class Server;
@@ -131,7 +131,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  private:
   /// The figures that the programs have no part in.
   [[nodiscard]] RuntimeMetrics own_metrics() const;
-  /// The others; the programs' lock is held.
+  /// Those of the programs, whose lock is held.
   void add_programs(RuntimeMetrics& metrics) const;
   /// A program as it is: its definition, how often that was replaced, plus 1, and the one before.
   struct Current {

@@ -15,7 +15,7 @@
 #include "program/succession.hpp"
 #include "ringkernel/protocol/fault.h"
 #include "runtime/kernel_state.hpp"
-#include "runtime/logger.hpp"
+#include "runtime/observe/logger.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace ringkernel::detail {

@@ -3,8 +3,8 @@
 #include <string>
 #include <thread>
 
+#include "bridge/channel/interruption.hpp"
 #include "bridge/idle.hpp"
-#include "bridge/interruption.hpp"
 #include "foundation/memory_error.hpp"
 
 namespace ringkernel {

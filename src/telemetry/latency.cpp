@@ -46,12 +46,10 @@ LatencySummary summarize(const Histogram& durations) {
 LatencySummary summarize(const Histogram& durations, const Histogram& before) {
   Counts counts;
   durations.visit([&](std::uint32_t bucket, std::uint64_t count) {
-    // Fewer than before: it began anew in between.
     const std::uint64_t earlier = before.count(bucket);
-    if (count > earlier) counts.emplace_back(bucket, count - earlier);
+    if (count != earlier) counts.emplace_back(bucket, count - earlier);
   });
-  const std::uint64_t sum_ns = durations.sum_ns();
-  return summarize(counts, sum_ns > before.sum_ns() ? sum_ns - before.sum_ns() : 0);
+  return summarize(counts, durations.sum_ns() - before.sum_ns());
 }
 
 }  // namespace ringkernel::telemetry

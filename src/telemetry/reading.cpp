@@ -114,10 +114,7 @@ bool is_known(const KernelMetrics& kernel, LatencySummary KernelMetrics::*hop) {
 std::optional<double> messages_per_second(const KernelReading& now, const Reading* before) {
   const KernelReading* const found = earlier(now, before);
   if (found == nullptr) return std::nullopt;
-  // Fewer than before: they began anew in between.
-  const std::uint64_t all = now.metrics.messages_out;
-  const std::uint64_t earlier_ones = found->metrics.messages_out;
-  const std::uint64_t messages = all < earlier_ones ? all : all - earlier_ones;
+  const std::uint64_t messages = now.metrics.messages_out - found->metrics.messages_out;
   // One that rests is not published: nothing had happened yet when the last round of publications
   // began, with the runtime's.
   const std::uint64_t round_ns = before->runtime ? before->runtime->published_ns : 0;

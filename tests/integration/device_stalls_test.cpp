@@ -118,19 +118,21 @@ void print(const std::vector<Round>& rounds) {
   std::printf("\n");
 }
 
-/// Sleeps for a minute, which a driver has to say what devices there are. Begun by the first call.
-std::future<testing::ChildResult>& looking_service() {
-  static std::future<testing::ChildResult> service = std::async(std::launch::async, [] {
-    return testing::run_child({RK_STUMBLING_SERVICE, "looking"},
-                              {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RK_STALL", "hang:devices:1"}});
-  });
+/// Waits for the minute that a driver has to name its devices. Begun by the first call.
+std::shared_future<testing::ChildResult> looking_service() {
+  static const std::shared_future<testing::ChildResult> service =
+      std::async(std::launch::async, [] {
+        return testing::run_child(
+            {RK_STUMBLING_SERVICE, "looking"},
+            {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RK_STALL", "hang:devices:1"}});
+      });
   return service;
 }
 
 class OpenClStalls : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
  protected:
   static void SetUpTestSuite() {
-    if (GTEST_FLAG_GET(filter) == "*") looking_service();  // it sleeps beside these
+    if (GTEST_FLAG_GET(filter) == "*") looking_service();  // where all are to run
   }
 };
 
@@ -154,6 +156,8 @@ TEST_P(OpenClStalls, EveryCallAndEveryCloseEndsByItsDeadline) {
   EXPECT_GT(reached, rounds.size() / 3);
 }
 
+/// Of the backend that answers instead. With a parameter it comes behind the others, which it
+/// sleeps beside.
 class OpenClDevices : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OpenClDevices, AServiceThatAsksForNoneGoesOnWhereTheDriverDoesNotSayWhichItHas) {
@@ -170,7 +174,8 @@ TEST_P(OpenClDevices, AServiceThatAsksForNoneGoesOnWhereTheDriverDoesNotSayWhich
       << service.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(, OpenClDevices, ::testing::Values("native"));
+INSTANTIATE_TEST_SUITE_P(, OpenClDevices, ::testing::Values("native"),
+                         [](const auto& backend) { return std::string(backend.param); });
 INSTANTIATE_TEST_SUITE_P(, OpenClStalls,
                          ::testing::Combine(::testing::Values("zero_copy", "dma", "sliced"),
                                             ::testing::Values("hang", "delay")),

@@ -2,7 +2,7 @@
  * (docs/PROTOCOL.md, "Two memories"). Only copies pass between the two, one after the other, and
  * slices, which the driver says have returned.
  *
- * Mover: Mover::collect, start_batch and absorb (bridge/mover.cpp), KernelMirror::send and ask.
+ * Mover: Mover::collect, start_batch and absorb (bridge/dma/mover.cpp), KernelMirror::send and ask.
  * Device: rk_slice_park and the loop of rk_run_group (kernels/ring_kernel.cl). Kernel k is
  * work-group k's. The mover's sessions park as slices do (parking.pml): here one goes on while a
  * reply is owed.

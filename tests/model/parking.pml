@@ -1,8 +1,9 @@
 /* Parking and waking of an executor (docs/PROTOCOL.md, "Parking"): a sender rings, and either the
  * slice that is about to park sees it, or the sender sees `parked_slice` and launches the next one.
  *
- * Host: Executor::ring and Executor::wake (bridge/executor.cpp). Device: rk_slice_park and the loop
- * of rk_run_group (kernels/ring_kernel.cl). Sender s owns ring kernel s, as the send lock has it.
+ * Host: Executor::ring and Executor::wake (bridge/executor/executor.cpp). Device: rk_slice_park and
+ * the loop of rk_run_group (kernels/ring_kernel.cl). Sender s owns ring kernel s, as the
+ * send lock has it.
  *
  * A slice that ends because its budget is used up does not look at the doorbells again: whoever ran
  * it on his own thread launches the next one, and for launched slices the bridge does it, which is

@@ -3,8 +3,9 @@
  * work-group that it rang. But a slice is launched for both, and begins when both have returned
  * from the one before: who launches it asks that one to leave.
  *
- * Host: Executor::ring and Executor::wake (bridge/executor.cpp). Device: rk_slice_park and the loop
- * of rk_run_group (kernels/ring_kernel.cl). Sender s owns ring kernel s, which is work-group s's.
+ * Host: Executor::ring and Executor::wake (bridge/executor/executor.cpp). Device: rk_slice_park and
+ * the loop of rk_run_group (kernels/ring_kernel.cl). Sender s owns ring kernel s, which is
+ * work-group s's.
  * What rings and positions mean to each other is checked in parking.pml: here a doorbell counts the
  * messages.
  *

@@ -60,6 +60,19 @@ LAYERS = {
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
               "foundation", "protocol"},
 }
+# Folder of a layer -> what of its own layer it may include beside itself. The files beside the
+# folders may include all of it.
+ROOMS = {
+    "bridge/executor": {"bridge"},
+    "bridge/dma": {"bridge"},
+    "bridge/channel": {"bridge", "bridge/executor"},
+    "src/backend/opencl/cache": {"src/backend/opencl"},
+    "src/backend/opencl/self_test": {"src/backend/opencl", "src/backend/opencl/cache"},
+    "src/runtime/memory": set(),
+    "src/runtime/calls": {"src/runtime"},
+    "src/runtime/graph": {"src/runtime", "src/runtime/calls", "src/runtime/memory"},
+    "src/runtime/observe": {"src/runtime", "src/runtime/calls"},
+}
 PUBLIC_HEADERS = {
     "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
                    "message_buffer.hpp", "interrupt.hpp"},
@@ -194,6 +207,25 @@ def include_direction(tree):
                 yield Finding(path, number, f"an example includes the private {target}")
         elif target_layer != layer and target_layer not in LAYERS.get(layer, set()):
             yield Finding(path, number, f"layer {layer} may not include {target} ({target_layer})")
+
+
+@rule
+def room_direction(tree):
+    """A folder of a layer includes only those of the same layer that it may know."""
+    layers = {str(pathlib.PurePosixPath(room).parent) for room in ROOMS}
+    for path, _ in tree.suffixed({".cpp", ".hpp"}):
+        room = pathlib.PurePosixPath(path).parent
+        if str(room.parent) in layers and str(room) not in ROOMS:
+            yield Finding(path, 1, f"{room} is no agreed folder of its layer")
+    for path, number, included, _ in tree.includes():
+        target = tree.resolve(path, included)
+        room = pathlib.PurePosixPath(path).parent.as_posix()
+        if target is None or room not in ROOMS:
+            continue
+        other = pathlib.PurePosixPath(target).parent.as_posix()
+        is_near = layer_of(target) == layer_of(path) and not target.startswith("include/")
+        if is_near and other not in {room} | ROOMS[room]:
+            yield Finding(path, number, f"{room} may not include {target}")
 
 
 @rule
@@ -361,6 +393,25 @@ def is_built(tree, path):
             if any(re.fullmatch(pattern, str(name)) for name in (path, path.relative_to(folder))):
                 return True
     return False
+
+
+@rule
+def environment_table(tree):
+    """docs/ENVIRONMENT.md lists the variables that the library names, and no others."""
+    page = "docs/ENVIRONMENT.md"
+    listed = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", tree.files.get(page, "")))
+    named = set()
+    for path, lines in tree.suffixed({".cpp", ".hpp"}):
+        if not path.startswith(LIBRARY) or path.startswith("src/tools/"):
+            continue
+        for number, line in enumerate(lines, 1):
+            named |= set(re.findall(r'"([A-Z][A-Z0-9_]+)"', line))
+            variable = r'"(RINGKERNEL_\w+)"|(?:environment|setenv)\("(\w+)"'
+            for names in re.findall(variable, line):
+                if "".join(names) not in listed:
+                    yield Finding(path, number, f"{''.join(names)} is not listed in {page}")
+    for name in sorted(listed - named):
+        yield Finding(page, 1, f"{name} is read nowhere")
 
 
 @rule

@@ -28,6 +28,11 @@ BAD = {
         {"examples/a.cpp": '#include "ring/b.hpp"\n', "src/ring/b.hpp": ""},
         {"src/tools/rkstat/a.cpp": '#include "runtime/b.hpp"\n', "src/runtime/b.hpp": ""},
     ],
+    "room_direction": [
+        {"src/runtime/elsewhere/a.cpp": ""},
+        {"src/runtime/memory/a.cpp": '#include "runtime/b.hpp"\n', "src/runtime/b.hpp": ""},
+        {"bridge/dma/a.cpp": '#include "bridge/channel/b.hpp"\n', "bridge/channel/b.hpp": ""},
+    ],
     "foreign_headers": [
         {"src/runtime/a.cpp": '#include "flatbuffers/flatbuffers.h"\n'},
         {"src/runtime/a.cpp": '#include "message_generated.h"\n'},
@@ -87,6 +92,10 @@ BAD = {
         {"src/a.hpp": ""},
         {"kernels/a.cl": ""},
     ],
+    "environment_table": [
+        {"src/a.cpp": 'environment("PATH");\n'},
+        {"src/a.cpp": "", "docs/ENVIRONMENT.md": "| `RINGKERNEL_A` |\n"},
+    ],
     "references": [
         {"src/a.hpp": "// see docs/NONE.md\n"},
         {"docs/A.md": "[x](../src/none.hpp)\n"},
@@ -101,6 +110,11 @@ GOOD = {
         {"tests/unit/a.cpp": '#include "ring/b.hpp"\n', "src/ring/b.hpp": ""},
         {"examples/x/a.cpp": '#include "b.hpp"\n', "examples/x/b.hpp": ""},
         {"src/tools/rkinfo/a.cpp": '#include "backend/b.hpp"\n', "src/backend/b.hpp": ""},
+    ],
+    "room_direction": [
+        {"src/runtime/b.cpp": '#include "runtime/memory/a.hpp"\n', "src/runtime/memory/a.hpp": ""},
+        {"src/runtime/graph/b.cpp": '#include "runtime/memory/a.hpp"\n#include "ops/c.hpp"\n',
+         "src/runtime/memory/a.hpp": "", "src/ops/c.hpp": ""},
     ],
     "foreign_headers": [
         {"src/message/a.cpp": '#include "message_generated.h"\n'},
@@ -142,6 +156,9 @@ GOOD = {
         {"src/a/b.cpp": "", "src/a/CMakeLists.txt": "file(GLOB sources *.cpp)\n"},
         {"bench/a_bench.cpp": "", "bench/CMakeLists.txt": "add_executable(x ${a}_bench.cpp)\n"},
         {"src/a.hpp": "", "src/b.cpp": '#include "a.hpp"\n', "src/CMakeLists.txt": "f(b.cpp)\n"},
+    ],
+    "environment_table": [
+        {"src/a.cpp": 'x("RINGKERNEL_A");\n', "docs/ENVIRONMENT.md": "| `RINGKERNEL_A` |\n"},
     ],
     "references": [
         {"src/a.hpp": "// see docs/A.md\n", "docs/A.md": "[x](../src/a.hpp)\n"},

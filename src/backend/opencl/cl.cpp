@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backend/loader.hpp"
+#include "backend/opencl/cache/pocl_cache.hpp"
 #include "backend/opencl/driver_environment.hpp"
-#include "backend/opencl/pocl_cache.hpp"
 #include "backend/opencl/query.hpp"
 #include "foundation/environment.hpp"
 #include "foundation/file.hpp"

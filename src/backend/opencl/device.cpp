@@ -3,20 +3,19 @@
 #include <chrono>
 #include <cstdio>
 
-#include "backend/opencl/host_threads.hpp"
+#include "backend/opencl/cache/pocl_cache.hpp"
+#include "backend/opencl/cache/pocl_mark.hpp"
 #include "backend/opencl/immediate.hpp"
-#include "backend/opencl/layout.hpp"
-#include "backend/opencl/pocl_cache.hpp"
-#include "backend/opencl/pocl_mark.hpp"
 #include "backend/opencl/program.hpp"
+#include "backend/opencl/self_test/host_threads.hpp"
+#include "backend/opencl/self_test/layout.hpp"
 #include "foundation/environment.hpp"
 
 namespace ringkernel::opencl {
 
 namespace {
 
-/// 1: a resident kernel makes copies, where it can. Not by itself yet: one that makes way at the
-/// moment at which a batch is posted leaves it to the driver, and its next run may make it again.
+/// 0: the driver makes all copies. Else a resident kernel makes the small ones, where it can.
 constexpr const char* copier_variable = "RINGKERNEL_RESIDENT_COPIER";
 
 Result<Context> make_context(cl_device_id device) {

@@ -13,12 +13,12 @@
 #include <string>
 #include <utility>
 
-#include "backend/opencl/binary_cache.hpp"
-#include "backend/opencl/choice.hpp"
+#include "backend/opencl/cache/binary_cache.hpp"
 #include "backend/opencl/copy_queue.hpp"
 #include "backend/opencl/immediate.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/query.hpp"
+#include "backend/opencl/self_test/choice.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/opencl/pocl_cache.hpp"
+#include "backend/opencl/cache/pocl_cache.hpp"
 #include "foundation/environment.hpp"
 
 namespace ringkernel::opencl {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <thread>
 
+#include "backend/opencl/cache/pocl_cache.hpp"
+#include "backend/opencl/cache/pocl_mark.hpp"
 #include "backend/opencl/copy_queue.hpp"
-#include "backend/opencl/pocl_cache.hpp"
-#include "backend/opencl/pocl_mark.hpp"
 #include "backend/opencl/wait_for_driver.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/reserve.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/opencl/binary_cache.hpp"
+#include "backend/opencl/cache/binary_cache.hpp"
 
 namespace ringkernel::opencl {
 

@@ -24,7 +24,7 @@
 #include "backend/opencl/cl.hpp"
 #include "backend/opencl/driver_thread.hpp"
 #include "backend/opencl/query.hpp"
-#include "backend/opencl/self_test.hpp"
+#include "backend/opencl/self_test/self_test.hpp"
 #include "ringkernel/backend_abi.h"
 
 namespace ringkernel::opencl {

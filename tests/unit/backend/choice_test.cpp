@@ -1,7 +1,7 @@
 // What is remembered of a self-test, and for how long.
 #include <gtest/gtest.h>
 
-#include "backend/opencl/choice.hpp"
+#include "backend/opencl/self_test/choice.hpp"
 
 namespace ringkernel::opencl {
 namespace {

@@ -1,4 +1,4 @@
-#include "backend/opencl/layout.hpp"
+#include "backend/opencl/self_test/layout.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Marks in PoCL's cache folder: those of the living are no finding, those of the dead are.
-#include "backend/opencl/pocl_mark.hpp"
+#include "backend/opencl/cache/pocl_mark.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

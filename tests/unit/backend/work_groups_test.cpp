@@ -6,7 +6,7 @@
 
 #include "backend/opencl/program.hpp"
 #include "backend/opencl/query.hpp"
-#include "backend/opencl/self_test.hpp"
+#include "backend/opencl/self_test/self_test.hpp"
 #include "backend/registry.hpp"
 #include "support/programs.hpp"
 #include "unit/backend/executor_arena.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "bridge/mover.hpp"
+#include "bridge/dma/mover.hpp"
 #include "unit/bridge/separate_device.hpp"
 #include "unit/bridge/simulated_device.hpp"
 

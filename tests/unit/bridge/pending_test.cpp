@@ -1,4 +1,4 @@
-#include "bridge/pending.hpp"
+#include "bridge/channel/pending.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "bridge/mover.hpp"
+#include "bridge/dma/mover.hpp"
 #include "foundation/memory_error.hpp"
 #include "unit/bridge/simulated_device.hpp"
 

@@ -14,8 +14,8 @@
 
 #include "backend/native/programs.hpp"
 #include "bridge/bridge.hpp"
-#include "bridge/channel.hpp"
-#include "bridge/executor.hpp"
+#include "bridge/channel/channel.hpp"
+#include "bridge/executor/executor.hpp"
 #include "ring/geometry.hpp"
 
 namespace ringkernel::bridge::test {

@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-#include "backend/opencl/binary_cache.hpp"
+#include "backend/opencl/cache/binary_cache.hpp"
 #include "backend/opencl/cl.hpp"
 
 namespace ringkernel::test {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "backend/native/programs.hpp"
-#include "backend/opencl/layout.hpp"
 #include "backend/opencl/program.hpp"
+#include "backend/opencl/self_test/layout.hpp"
 #include "conformance/cases.hpp"
 #include "kernels/rk_workspace.h"
 #include "message/codec.hpp"

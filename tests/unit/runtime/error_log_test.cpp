@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ringkernel/limits.hpp"
-#include "runtime/error_log.hpp"
+#include "runtime/observe/error_log.hpp"
 
 namespace ringkernel::detail {
 namespace {

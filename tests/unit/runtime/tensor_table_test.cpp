@@ -1,4 +1,4 @@
-#include "runtime/tensor_table.hpp"
+#include "runtime/memory/tensor_table.hpp"
 
 #include <gmock/gmock.h>
 

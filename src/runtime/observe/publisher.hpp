@@ -1,0 +1,90 @@
+/// The thread that brings a runtime's counters file up to date, until it is told to end.
+///
+/// Threading: its own thread looks at the runtime as `metrics()` does, and waits for nobody who
+/// builds a program.
+/// Ownership: borrows the runtime. The destructor ends the thread and removes the file.
+/// Errors: Errc::backend_unavailable where there can be no file.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ringkernel/result.hpp"
+#include "runtime/kernel_state.hpp"
+#include "telemetry/counters_writer.hpp"
+
+namespace ringkernel::detail {
+
+class RuntimeState;
+
+class Publisher {
+ public:
+  /// With its file, in the first folder where there can be one; `start` begins to fill it.
+  [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(RuntimeState& runtime,
+                                                                 std::chrono::nanoseconds period);
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+  ~Publisher();
+
+  /// Once, when nothing that `metrics()` looks at is still being made.
+  void start();
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return writer_->path(); }
+
+ private:
+  /// A ring kernel's place in the file, and how busy it was when it was stored there.
+  struct Place {
+    std::uint32_t index = 0;
+    std::uint64_t number = 0;  // of the ring kernel
+    KernelState::Activity activity;
+    KernelMetrics metrics;  // as they were stored, and the calls
+    std::vector<CallInFlight> calls;
+    std::map<std::string, std::uint32_t> methods;  // their places, by their names
+    bool is_stored = false;                        // else there was no memory for it
+    bool is_seen = false;                          // in this round
+  };
+
+  Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
+            std::unique_ptr<telemetry::CountersWriter> writer);
+  void run();
+  void publish();
+  /// False: there is no place for it.
+  [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
+  void forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels);
+  /// False for lack of memory.
+  [[nodiscard]] bool publish_methods(Place& place);
+  void free_method(std::uint32_t line);
+  void publish_errors();
+  /// Stores all of it in this round.
+  void forget_what_is_stored();
+  /// Whoever asks for a kernel's state gets it, or why not.
+  void answer_request();
+
+  RuntimeState& runtime_;
+  const std::chrono::nanoseconds period_;
+  const std::unique_ptr<telemetry::CountersWriter> writer_;
+  // Of the thread alone. A weak_ptr: the address of a kernel that is gone stays its own.
+  std::map<std::weak_ptr<KernelState>, Place, std::owner_less<>> places_;
+  std::vector<std::uint32_t> free_places_;
+  std::uint32_t places_used_ = 0;
+  std::vector<std::uint32_t> free_methods_;  // places of lines of methods
+  std::uint32_t methods_used_ = 0;
+  std::uint64_t kernels_seen_ = 0;
+  std::vector<std::uint64_t> error_counts_;  // as they are stored
+  std::uint64_t errors_seen_ = 0;
+  std::vector<TraceEvent> trace_;                                             // of this round
+  const std::unique_ptr<Histogram> latency_ = std::make_unique<Histogram>();  // of one kernel
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringkernel::detail
