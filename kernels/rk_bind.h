@@ -18,7 +18,7 @@
 
 /// Ids from protocol/ops.def.
 enum rk_op_id {
-#define RK_OP(id, name, inputs, types, attrs, rule) RK_OP_ID_##name = id,
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) RK_OP_ID_##name = id,
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };
@@ -194,16 +194,18 @@ RK_INLINE rk_u32 rk_bind_output(rk_message* message, rk_op_args* args, rk_u32 ty
   return RK_FAULT_NONE;
 }
 
-/// Whether the op reads elements of an input after it has written others in their order.
+/// What ops.def says in its column `rereads`: nothing is the safe answer.
+enum rk_op_rereads { RK_REREADS_no = 0, RK_REREADS_ = 1 };
+
+/// Whether the op may read elements of an input after it has written others in their order.
 RK_INLINE rk_u32 rk_op_rereads(rk_u32 op) {
   switch (op) {
-    case RK_OP_ID_matmul:
-    case RK_OP_ID_dot:
-    case RK_OP_ID_conv2d:
-    case RK_OP_ID_max_pool:
-    case RK_OP_ID_transpose:
-    case RK_OP_ID_gather: return 1;
-    default: return 0;
+#define RK_OP(id, name, inputs, operand_types, attrs, rule, rereads) \
+  case id:                                                           \
+    return RK_REREADS_##rereads;
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+    default: return 1;
   }
 }
 
@@ -240,10 +242,10 @@ RK_INLINE rk_u32 rk_bind_counts(rk_message* message, rk_op_args* args, rk_u32* t
   message->fault_detail = message->selector;
   rk_u32 input_count = 0;
   switch (args->command->op) {
-#define RK_OP(id, name, inputs, operand_types, attrs, rule) \
-  case id:                                                  \
-    input_count = inputs;                                   \
-    *types = RK_TYPES_##operand_types;                      \
+#define RK_OP(id, name, inputs, operand_types, attrs, rule, rereads) \
+  case id:                                                           \
+    input_count = inputs;                                            \
+    *types = RK_TYPES_##operand_types;                               \
     break;
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

@@ -49,9 +49,9 @@ RK_NOINLINE rk_u32 rk_run(rk_message* message, rk_op_args* args) {
   message->fault_detail = args->command->op;
   args->fault_detail = &message->fault_detail;
   switch (args->command->op) {
-#define RK_OP(id, name, inputs, types, attrs, rule) \
-  case id:                                          \
-    fault = rk_op_##name(args);                     \
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) \
+  case id:                                                   \
+    fault = rk_op_##name(args);                              \
     break;
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

@@ -20,7 +20,7 @@ namespace ringkernel {
 
 /// Ids from protocol/ops.def.
 enum class Op : std::uint16_t {
-#define RK_OP(id, name, inputs, types, attrs, rule) name = id,
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) name = id,
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };

@@ -180,8 +180,8 @@ OpAttributes attributes_cast(const rk_command& command) {
 
 Result<OpAttributes> read_attributes(const rk_command& command) {
   switch (static_cast<Op>(command.op)) {
-#define RK_OP(id, name, inputs, types, record, rule) \
-  case Op::name:                                     \
+#define RK_OP(id, name, inputs, types, record, rule, rereads) \
+  case Op::name:                                              \
     return attributes_##record(command);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

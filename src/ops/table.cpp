@@ -18,7 +18,7 @@ constexpr bool reads_attributes(std::string_view rule) noexcept {
 }
 
 constexpr std::array table{
-#define RK_OP(id, name, inputs, types, attrs, rule) \
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) \
   OpInfo{Op::name, #name, inputs, OperandTypes::types, #rule, reads_attributes(#rule)},
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
@@ -126,8 +126,8 @@ Result<Inference> infer(Op op, std::span<const TensorDesc> inputs, const OpAttri
   RK_TRY_VOID(check_dtypes(call));
   RK_TRY_VOID(check_extents(call));
   switch (op) {
-#define RK_OP(id, name, inputs, types, attrs, rule) \
-  case Op::name:                                    \
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) \
+  case Op::name:                                             \
     return ops::infer_##rule(call);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

@@ -371,8 +371,8 @@ Case as_integers(Case example, DType dtype) {
 std::vector<Case> f32_cases_of(Op op) {
   Dice dice(cases_seed, static_cast<std::uint64_t>(op));
   switch (op) {
-#define RK_OP(id, name, inputs, types, attrs, rule) \
-  case Op::name:                                    \
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) \
+  case Op::name:                                             \
     return rule##_cases(op, dice);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

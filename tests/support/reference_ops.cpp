@@ -455,8 +455,8 @@ Values reference_fill(Inputs inputs, const OpAttributes& attributes) {
 
 Values reference(Op op, std::span<const Values> inputs, const OpAttributes& attributes) {
   switch (op) {
-#define RK_OP(id, name, input_count, types, attrs, rule) \
-  case Op::name:                                         \
+#define RK_OP(id, name, input_count, types, attrs, rule, rereads) \
+  case Op::name:                                                  \
     return reference_##name(inputs, attributes);
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP

@@ -379,7 +379,7 @@ TEST_F(OpenCl12, RunsProgramsThatWereKeptOnDisk) {
 }
 
 constexpr Op all_ops[] = {
-#define RK_OP(id, name, inputs, types, attrs, rule) Op::name,
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads) Op::name,
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };
