@@ -98,23 +98,25 @@ enum class Comparison : std::uint8_t {
   less_equal = RK_COMPARE_LESS_EQUAL,
 };
 
-/// Attributes as a user gives them; an op reads those it knows.
+namespace detail {
+/// What the kinds of attrs.def are in C++.
+struct AttributeKinds {
+  using list_type = IntList;
+  using flag_type = bool;
+  using ranges_type = SliceRanges;
+  using padding_type = Padding;
+  using count_type = std::int64_t;
+  using comparison_type = Comparison;
+  using dtype_type = DType;
+};
+}  // namespace detail
+
+/// Attributes as a user gives them: the members are the attributes of protocol/attrs.def, such as
+/// `IntList axes{}` and `bool keepdims{}`. An op reads those of its rule.
 struct OpAttributes {
-  /// sum, mean, reduce_max, softmax: [-rank, rank), empty = all; expand_dims: dims of the result;
-  /// squeeze: dims of the operand, empty = all of extent 1; concat: one, in [-rank, rank).
-  IntList axes{};
-  IntList shape{};                   ///< reshape: new shape, at most one -1; fill: output shape
-  bool keepdims = false;             ///< sum, mean, reduce_max
-  IntList permutation{};             ///< transpose: result dim d is operand dim permutation[d]
-  IntList indices{};                 ///< index: one for each dim
-  SliceRanges slice{};               ///< slice: one of each for each dim
-  IntList window{};                  ///< max_pool: rows, columns
-  IntList strides{};                 ///< conv2d, max_pool: vertical, horizontal
-  IntList pads{};                    ///< custom padding: top, bottom, left, right
-  Padding padding = Padding::valid;  ///< conv2d, max_pool
-  std::int64_t groups = 1;           ///< conv2d: of channels
-  Comparison comparison = Comparison::equal;  ///< compare
-  DType dtype = DType::none;                  ///< cast: of the result
+#define RK_ATTRIBUTE(kind, field, initial, text, rules) \
+  detail::AttributeKinds::kind##_type field initial;
+#include "ringkernel/protocol/attrs.def"
 
   constexpr bool operator==(const OpAttributes&) const noexcept = default;
 };

@@ -27,11 +27,21 @@ constexpr std::array<std::uint64_t, rank_max> factors = {
     0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x27d4eb2f165667c5,
     0x85ebca77c2b2ae63, 0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53, 0xd6e8feb86659fd93};
 
-std::uint64_t weigh(const auto& values) noexcept {
-  std::uint64_t sum = values.size();
-  std::size_t i = 0;
-  for (const auto value : values) sum += static_cast<std::uint64_t>(value) * factors[i++];
-  return sum;
+std::uint64_t weigh(const auto& value) noexcept {
+  if constexpr (requires { value.size(); }) {
+    std::uint64_t sum = value.size();
+    std::size_t i = 0;
+    for (const auto element : value) sum += static_cast<std::uint64_t>(element) * factors[i++];
+    return sum;
+  } else {
+    return static_cast<std::uint64_t>(value);
+  }
+}
+
+std::uint64_t weigh(const IntList& list) noexcept { return weigh(list.values()); }
+
+std::uint64_t weigh(const SliceRanges& ranges) noexcept {
+  return weigh(ranges.starts) + weigh(ranges.ends) * factors[6] + weigh(ranges.steps) * factors[7];
 }
 
 std::size_t set_of(const Request& request) noexcept {
@@ -40,20 +50,10 @@ std::size_t set_of(const Request& request) noexcept {
     const TensorDesc& desc = request.inputs[i].desc;
     hash = hash * factors[0] + weigh(desc.shape.dims()) + static_cast<std::uint64_t>(desc.dtype);
   }
-  const OpAttributes& attributes = request.attributes;
-  hash += weigh(attributes.axes.values()) * factors[1] +
-          weigh(attributes.shape.values()) * factors[2] + (attributes.keepdims ? 1 : 0) +
-          weigh(attributes.permutation.values()) * factors[4] +
-          weigh(attributes.indices.values()) * factors[5] +
-          weigh(attributes.slice.starts.values()) * factors[6] +
-          weigh(attributes.slice.ends.values()) * factors[7] +
-          weigh(attributes.strides.values()) * factors[4] +
-          weigh(attributes.pads.values()) * factors[5] +
-          static_cast<std::uint64_t>(attributes.padding) * factors[6] +
-          static_cast<std::uint64_t>(attributes.comparison) * factors[7] +
-          static_cast<std::uint64_t>(attributes.dtype) * factors[0] +
-          weigh(attributes.window.values()) * factors[7] +
-          static_cast<std::uint64_t>(attributes.groups) * factors[1];
+  std::size_t i = 0;
+#define RK_ATTRIBUTE(kind, field, initial, text, rules) \
+  hash += weigh(request.attributes.field) * factors[++i % factors.size()];
+#include "ringkernel/protocol/attrs.def"
   return static_cast<std::size_t>((hash * factors[3]) >> 32) % sets_max;
 }
 

@@ -1,6 +1,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "message/codec.hpp"
 #include "message/inspect.hpp"
@@ -82,111 +83,74 @@ Result<void> read_operands(const schema::Request& message, const rk_command& com
   return {};
 }
 
-IntList axes_of(rk_u32 mask) {
-  std::array<std::int64_t, 32> axes{};
-  std::size_t count = 0;
-  for (std::uint32_t axis = 0; axis < axes.size(); ++axis)
-    if (((mask >> axis) & 1u) != 0) axes[count++] = axis;
-  return IntList(std::span<const std::int64_t>(axes).first(count));
+/// The set bits of a mask of dims.
+void take(const rk_command&, rk_u32 mask, IntList& axes) {
+  for (std::uint32_t axis = 0; axis < 32; ++axis)
+    if (((mask >> axis) & 1u) != 0) axes.push_back(axis);
 }
 
-/// `entry(dim)` for each dim of the first input.
-IntList for_each_dim(const rk_command& command, auto entry) {
-  std::array<std::int64_t, rank_max> list{};
-  const std::size_t rank = std::min<std::size_t>(command.inputs[0].rank, rank_max);
-  for (std::size_t dim = 0; dim < rank; ++dim) list[dim] = entry(dim);
-  return IntList(std::span<const std::int64_t>(list).first(rank));
+/// One for each dim of the first input.
+void take(const rk_command& command, const rk_u32 (&words)[rank_max], IntList& list) {
+  for (std::size_t dim = 0; dim < std::min<std::size_t>(command.inputs[0].rank, rank_max); ++dim)
+    list.push_back(words[dim]);
 }
 
-// One function per attribute record of ops.def: the op's attributes from the command's.
-
-OpAttributes attributes_none(const rk_command&) { return {}; }
-
-OpAttributes attributes_reduce(const rk_command& command) {
-  OpAttributes attributes;
-  attributes.axes = axes_of(command.attrs.reduce.axis_mask);
-  attributes.keepdims = command.attrs.reduce.keepdims != 0;
-  return attributes;
+template <std::size_t count>
+void take(const rk_command&, const rk_u32 (&words)[count], IntList& list) {
+  for (const rk_u32 word : words) list.push_back(word);
 }
 
-OpAttributes attributes_axes(const rk_command& command) {
-  OpAttributes attributes;
-  attributes.axes = axes_of(command.attrs.axes.axis_mask);
-  return attributes;
+void take(const rk_command&, rk_u32 word, bool& flag) { flag = word != 0; }
+
+/// 0 as from those who did not know of the count.
+void take(const rk_command&, rk_u32 word, std::int64_t& count) { count = word == 0 ? 1 : word; }
+
+template <class Choice>
+requires std::is_enum_v<Choice>
+void take(const rk_command&, rk_u32 word, Choice& choice) {
+  choice = static_cast<Choice>(std::min(word, 0xffu));
 }
 
-OpAttributes attributes_transpose(const rk_command& command) {
-  OpAttributes attributes;
-  attributes.permutation = for_each_dim(
-      command, [&](std::size_t dim) { return command.attrs.transpose.permutation[dim]; });
-  return attributes;
-}
+// One function for each record of attrs.def: what it says of the op's attributes.
 
-OpAttributes attributes_index(const rk_command& command) {
-  OpAttributes attributes;
-  attributes.indices =
-      for_each_dim(command, [&](std::size_t dim) { return command.attrs.index.indices[dim]; });
-  return attributes;
-}
+void take_none(const rk_command&, OpAttributes&) {}
 
-/// The ends follow from the stated output; without it they are 0, before any start.
-OpAttributes attributes_slice(const rk_command& command) {
-  const rk_attrs_slice& attrs = command.attrs.slice;
-  OpAttributes attributes;
-  attributes.slice.starts =
-      for_each_dim(command, [&](std::size_t dim) { return attrs.starts[dim]; });
-  attributes.slice.steps = for_each_dim(command, [&](std::size_t dim) { return attrs.steps[dim]; });
-  attributes.slice.ends = for_each_dim(command, [&](std::size_t dim) {
+#define RK_RECORD(record) void take_##record(const rk_command& command, OpAttributes& attributes) {
+#define RK_WORD(record, word, offset, field) \
+  take(command, command.attrs.record.word, attributes.field);
+#define RK_WORDS(record, words, count, offset, field) \
+  take(command, command.attrs.record.words, attributes.field);
+#define RK_RECORD_END(record, bytes) }
+#include "ringkernel/protocol/attrs.def"
+
+/// Where a slice ends follows from the stated output; without it that is 0, before any start.
+IntList ends_of(const rk_command& command, const SliceRanges& slice) {
+  IntList ends;
+  for (std::size_t dim = 0; dim < slice.starts.count(); ++dim) {
     const std::uint64_t extent = command.output.dims[dim];
-    if (extent == 0) return std::int64_t{0};
-    const std::uint64_t end = attrs.starts[dim] + (extent - 1) * attrs.steps[dim] + 1;
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(end, INT64_MAX));
-  });
-  return attributes;
-}
-
-OpAttributes attributes_conv2d(const rk_command& command) {
-  const rk_attrs_conv2d& conv2d = command.attrs.conv2d;
-  OpAttributes attributes;
-  attributes.strides = {conv2d.strides[0], conv2d.strides[1]};
-  attributes.padding = Padding::custom;
-  attributes.pads = {conv2d.pads[0], conv2d.pads[1], conv2d.pads[2], conv2d.pads[3]};
-  attributes.groups = conv2d.groups == 0 ? 1 : conv2d.groups;  // as before there were groups
-  return attributes;
-}
-
-OpAttributes attributes_pool(const rk_command& command) {
-  const rk_attrs_pool& pool = command.attrs.pool;
-  OpAttributes attributes;
-  attributes.window = {pool.window[0], pool.window[1]};
-  attributes.strides = {pool.strides[0], pool.strides[1]};
-  attributes.padding = Padding::custom;
-  attributes.pads = {pool.pads[0], pool.pads[1], pool.pads[2], pool.pads[3]};
-  return attributes;
-}
-
-OpAttributes attributes_compare(const rk_command& command) {
-  OpAttributes attributes;
-  attributes.comparison =
-      static_cast<Comparison>(std::min(command.attrs.compare.comparison, 0xffu));
-  return attributes;
-}
-
-OpAttributes attributes_cast(const rk_command& command) {
-  OpAttributes attributes;
-  attributes.dtype = static_cast<DType>(std::min(command.attrs.cast.dtype, 0xffu));
-  return attributes;
+    const std::uint64_t end =
+        command.attrs.slice.starts[dim] + (extent - 1) * command.attrs.slice.steps[dim] + 1;
+    ends.push_back(
+        extent == 0 ? 0 : static_cast<std::int64_t>(std::min<std::uint64_t>(end, INT64_MAX)));
+  }
+  return ends;
 }
 
 Result<OpAttributes> read_attributes(const rk_command& command) {
+  OpAttributes attributes;
   switch (static_cast<Op>(command.op)) {
 #define RK_OP(id, name, inputs, types, record, rule, rereads) \
   case Op::name:                                              \
-    return attributes_##record(command);
+    take_##record(command, attributes);                       \
+    break;
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
+    default:
+      return Error(Errc::unsupported_operation, "no op has the id " + std::to_string(command.op));
   }
-  return Error(Errc::unsupported_operation, "no op has the id " + std::to_string(command.op));
+  attributes.slice.ends = ends_of(command, attributes.slice);
+  if (attributes.pads.count() != 0) attributes.padding = Padding::custom;
+  return attributes;
 }
 
 /// Refuses what the client states about the result and that the op does not make of its inputs.

@@ -49,22 +49,11 @@ Result<OpAttributes> guess_attributes(Op op, Descs inputs, std::span<const Tenso
     case Op::fill: attributes.shape = extents(wanted); break;
     case Op::expand_dims: attributes.axes = unit_dims_beyond(wanted, inputs[0].shape); break;
     case Op::squeeze: attributes.axes = unit_dims_beyond(inputs[0].shape, wanted); break;
-    case Op::sum:
-    case Op::mean:
-    case Op::reduce_max:
-    case Op::softmax:
-    case Op::concat:
-    case Op::compare:
-    case Op::cast:
-    case Op::transpose:
-    case Op::index:
-    case Op::slice:
-    case Op::conv2d:
-    case Op::max_pool:
+    default:
+      if (!info_of(op).reads_attributes) break;
       return Error(Errc::invalid_argument,
                    std::string(info_of(op).name) +
                        " needs its attributes, as in \"Sum(%0, [1], false)\" (docs/OPS.md)");
-    default: break;
   }
   return attributes;
 }

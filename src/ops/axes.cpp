@@ -20,6 +20,7 @@ std::uint32_t unit_dims(const Shape& shape) noexcept {
 
 }  // namespace
 
+/// Extent 1 at each of `axes`, which are dims of the output. E3002, E3004, E3005.
 Result<Inference> infer_expand_dims(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   const IntList& list = call.attributes.axes;
@@ -54,6 +55,7 @@ Result<Inference> infer_expand_dims(const OpCall& call) {
   return result;
 }
 
+/// Without the dims in `axes`; no axes: without all of extent 1. E3004, E3005, E3009.
 Result<Inference> infer_squeeze(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   RK_TRY(named, axis_mask(call, 0));
@@ -73,6 +75,7 @@ Result<Inference> infer_squeeze(const OpCall& call) {
   return result;
 }
 
+/// Inputs of equal extents but along one axis, whose extents add up. E3002, E3003, E3004, E6004.
 Result<Inference> infer_concat(const OpCall& call) {
   const Shape& a = call.inputs[0].shape;
   const Shape& b = call.inputs[1].shape;
@@ -100,6 +103,7 @@ Result<Inference> infer_concat(const OpCall& call) {
   return result;
 }
 
+/// Dims in the order of `permutation`. E3008.
 Result<Inference> infer_transpose(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   const IntList& permutation = call.attributes.permutation;

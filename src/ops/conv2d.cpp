@@ -26,6 +26,10 @@ Result<void> check_operands(const OpCall& call) {
 
 }  // namespace
 
+/// Images NHWC x filter [rows, columns, C / groups, outputs]. E3002, E3003 (the filter is larger
+/// than the padded image), E4009, E4010, E6004; invalid_argument: pads that are not four numbers
+/// from 0 on, or with which an image has 2^32 rows or columns; groups that do not divide the
+/// outputs.
 Result<Inference> infer_conv2d(const OpCall& call) {
   RK_TRY_VOID(check_operands(call));
   const Shape& images = call.inputs[0].shape;

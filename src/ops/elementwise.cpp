@@ -26,13 +26,16 @@ Result<Shape> broadcast(const OpCall& call, std::span<const std::uint32_t> a,
   return shape;
 }
 
+/// Output like the input.
 Result<Inference> infer_unary(const OpCall& call) { return Inference{call.inputs[0], {}}; }
 
+/// Output is the broadcast of both inputs. E3001, E6004.
 Result<Inference> infer_binary(const OpCall& call) {
   RK_TRY(shape, broadcast(call, call.inputs[0].shape.dims(), call.inputs[1].shape.dims()));
   return Inference{{call.inputs[0].dtype, shape}, {}};
 }
 
+/// Output i32, the broadcast of both inputs. E3001, E6004; invalid_argument: no such comparison.
 Result<Inference> infer_compare(const OpCall& call) {
   const Comparison comparison = call.attributes.comparison;
   if (comparison > Comparison::less_equal)
@@ -45,12 +48,14 @@ Result<Inference> infer_compare(const OpCall& call) {
   return result;
 }
 
+/// Output of the second input's type, the broadcast of all three. E3001, E6004.
 Result<Inference> infer_select(const OpCall& call) {
   RK_TRY(both, broadcast(call, call.inputs[1].shape.dims(), call.inputs[2].shape.dims()));
   RK_TRY(shape, broadcast(call, call.inputs[0].shape.dims(), both.dims()));
   return Inference{{call.inputs[1].dtype, shape}, {}};
 }
 
+/// Output like the input, of the type that the attributes name. E2005.
 Result<Inference> infer_cast(const OpCall& call) {
   const DType dtype = call.attributes.dtype;
   if (element_bytes(dtype) == 0)

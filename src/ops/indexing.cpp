@@ -23,6 +23,7 @@ std::string negative(const char* name, std::int64_t value, std::size_t dim) {
 
 }  // namespace
 
+/// Rank 0. E4006, E6001.
 Result<Inference> infer_index(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   const IntList& indices = call.attributes.indices;
@@ -42,6 +43,7 @@ Result<Inference> infer_index(const OpCall& call) {
   return result;
 }
 
+/// How many elements `slice` takes in each dim. E3006, E4007, E4008, E6001.
 Result<Inference> infer_slice(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   const auto& [starts, ends, steps] = call.attributes.slice;
@@ -81,6 +83,8 @@ Result<Inference> infer_slice(const OpCall& call) {
   return Inference{{call.inputs[0].dtype, shape}, attrs};
 }
 
+/// The shape of the indices, then that of the first operand without dim 0. E3002, E6004. The device
+/// checks the indices.
 Result<Inference> infer_gather(const OpCall& call) {
   const Shape& input = call.inputs[0].shape;
   const Shape& indices = call.inputs[1].shape;

@@ -1,7 +1,10 @@
 #include "ops/ir_text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+
+#include "ops/rules.hpp"
 
 namespace ringkernel::ops {
 namespace {
@@ -183,12 +186,39 @@ Result<DType> read_dtype(IrCursor& cursor) {
 
 namespace {
 
+// One function for each kind of attrs.def. `what` is expected where the attribute stands.
+
+Result<void> read_list(IrCursor& cursor, std::string_view what, OpAttributes&, IntList& list) {
+  RK_TRY(read, cursor.integers(what));
+  list = read;
+  return {};
+}
+
+Result<void> read_flag(IrCursor& cursor, std::string_view, OpAttributes&, bool& flag) {
+  RK_TRY(read, read_bool(cursor));
+  flag = read;
+  return {};
+}
+
+Result<void> read_count(IrCursor& cursor, std::string_view what, OpAttributes&,
+                        std::int64_t& count) {
+  RK_TRY(read, cursor.integer(what));
+  count = read;
+  return {};
+}
+
+Result<void> read_dtype(IrCursor& cursor, std::string_view, OpAttributes&, DType& dtype) {
+  RK_TRY(read, ops::read_dtype(cursor));
+  dtype = read;
+  return {};
+}
+
 /// `[start:end:step, ...]`; a step that is not there is 1.
-Result<SliceRanges> read_ranges(IrCursor& cursor) {
-  SliceRanges ranges;
+Result<void> read_ranges(IrCursor& cursor, std::string_view what, OpAttributes&,
+                         SliceRanges& ranges) {
   RK_TRY_VOID(cursor.expect('['));
   while (!cursor.accept(']')) {
-    RK_TRY(start, cursor.integer("a range, start:end:step"));
+    RK_TRY(start, cursor.integer(what));
     RK_TRY_VOID(cursor.expect(':'));
     RK_TRY(end, cursor.integer("the end of a range"));
     std::int64_t step = 1;
@@ -203,24 +233,11 @@ Result<SliceRanges> read_ranges(IrCursor& cursor) {
     RK_TRY_VOID(cursor.expect(']', "','"));
     break;
   }
-  return ranges;
+  return {};
 }
 
-/// `Same`, `Valid`, or `Custom([[top, bottom], [left, right]])`.
-Result<void> read_padding(IrCursor& cursor, OpAttributes& attributes) {
-  constexpr std::string_view choices = "'Same', 'Valid' or 'Custom'";
-  IrCursor before = cursor;
-  RK_TRY(word, cursor.identifier(choices));
-  if (word == "Same") {
-    attributes.padding = Padding::same;
-    return {};
-  }
-  if (word == "Valid") {
-    attributes.padding = Padding::valid;
-    return {};
-  }
-  if (word != "Custom") return before.expected(choices);
-  attributes.padding = Padding::custom;
+/// Behind `Custom`: `([[top, bottom], [left, right]])`.
+Result<void> read_pads(IrCursor& cursor, IntList& pads) {
   RK_TRY_VOID(cursor.expect('('));
   RK_TRY_VOID(cursor.expect('['));
   while (!cursor.accept(']')) {
@@ -229,8 +246,8 @@ Result<void> read_padding(IrCursor& cursor, OpAttributes& attributes) {
     RK_TRY_VOID(cursor.expect(','));
     RK_TRY(second, cursor.integer("a number of zeros"));
     RK_TRY_VOID(cursor.expect(']'));
-    attributes.pads.push_back(first);
-    attributes.pads.push_back(second);
+    pads.push_back(first);
+    pads.push_back(second);
     if (cursor.accept(',')) continue;
     RK_TRY_VOID(cursor.expect(']', "','"));
     break;
@@ -238,98 +255,71 @@ Result<void> read_padding(IrCursor& cursor, OpAttributes& attributes) {
   return cursor.expect(')');
 }
 
-Result<void> read_comparison(IrCursor& cursor, OpAttributes& attributes) {
-  constexpr std::string_view choices = "'Equal', 'NotEqual', 'Less' or 'LessEqual'";
-  constexpr std::array<std::string_view, 4> names{"Equal", "NotEqual", "Less", "LessEqual"};
+/// One of `words`, by its number.
+Result<std::size_t> read_word(IrCursor& cursor, std::string_view what,
+                              std::span<const std::string_view> words) {
   IrCursor before = cursor;
-  RK_TRY(word, cursor.identifier(choices));
-  const auto found = std::ranges::find(names, word);
-  if (found == names.end()) return before.expected(choices);
-  attributes.comparison = static_cast<Comparison>(found - names.begin());
+  RK_TRY(word, cursor.identifier(what));
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) return before.expected(what);
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+Result<void> read_padding(IrCursor& cursor, std::string_view what, OpAttributes& attributes,
+                          Padding& padding) {
+  constexpr std::array<std::string_view, 3> words{"Valid", "Same", "Custom"};
+  RK_TRY(word, read_word(cursor, what, words));
+  padding = static_cast<Padding>(word);
+  if (padding == Padding::custom) return read_pads(cursor, attributes.pads);
   return {};
 }
 
-Result<void> read_list(IrCursor& cursor, std::string_view what, IntList& list) {
-  RK_TRY(read, cursor.integers(what));
-  list = read;
+Result<void> read_comparison(IrCursor& cursor, std::string_view what, OpAttributes&,
+                             Comparison& comparison) {
+  constexpr std::array<std::string_view, 4> words{"Equal", "NotEqual", "Less", "LessEqual"};
+  RK_TRY(word, read_word(cursor, what, words));
+  comparison = static_cast<Comparison>(word);
   return {};
 }
 
-bool has_attributes(Op op) noexcept {
+struct Attribute {
+  std::string_view kind;
+  Result<void> (*read)(IrCursor& cursor, OpAttributes& attributes);
+};
+
+constexpr Attribute all_attributes[] = {
+#define RK_ATTRIBUTE(kind, field, initial, text, rules)              \
+  {#kind, [](IrCursor& cursor, OpAttributes& attributes) {           \
+     return read_##kind(cursor, text, attributes, attributes.field); \
+   }},
+#include "ringkernel/protocol/attrs.def"
+};
+
+/// A bit for each attribute that the op's text has.
+std::uint32_t attributes_of(Op op) noexcept {
   switch (op) {
-    case Op::sum:
-    case Op::mean:
-    case Op::reduce_max:
-    case Op::softmax:
-    case Op::concat:
-    case Op::compare:
-    case Op::cast:
-    case Op::reshape:
-    case Op::fill:
-    case Op::expand_dims:
-    case Op::squeeze:
-    case Op::transpose:
-    case Op::index:
-    case Op::slice:
-    case Op::conv2d:
-    case Op::max_pool: return true;
-    default: return false;
+#define RK_OP(id, name, inputs, types, attrs, rule, rereads)  \
+  case Op::name: {                                            \
+    constexpr std::uint32_t read = attributes_read_by(#rule); \
+    return read;                                              \
   }
+#include "ringkernel/protocol/ops.def"
+#undef RK_OP
+  }
+  return 0;
 }
 
 }  // namespace
 
 Result<OpAttributes> read_attributes(IrCursor& cursor, Op op) {
   OpAttributes attributes;
-  const auto read = [&]() -> Result<void> {
-    switch (op) {
-      case Op::sum:
-      case Op::mean:
-      case Op::reduce_max: {
-        RK_TRY_VOID(read_list(cursor, "an axis", attributes.axes));
-        RK_TRY_VOID(cursor.expect(','));
-        RK_TRY(keepdims, read_bool(cursor));
-        attributes.keepdims = keepdims;
-        return {};
-      }
-      case Op::reshape:
-      case Op::fill: return read_list(cursor, "an extent", attributes.shape);
-      case Op::expand_dims:
-      case Op::squeeze:
-      case Op::softmax:
-      case Op::concat: return read_list(cursor, "an axis", attributes.axes);
-      case Op::transpose: return read_list(cursor, "a dim", attributes.permutation);
-      case Op::index: return read_list(cursor, "an index", attributes.indices);
-      case Op::slice: {
-        RK_TRY(ranges, read_ranges(cursor));
-        attributes.slice = ranges;
-        return {};
-      }
-      case Op::conv2d:
-        RK_TRY_VOID(read_list(cursor, "a stride", attributes.strides));
-        RK_TRY_VOID(cursor.expect(','));
-        RK_TRY_VOID(read_padding(cursor, attributes));
-        if (cursor.accept(',')) {
-          RK_TRY(groups, cursor.integer("a number of groups"));
-          attributes.groups = groups;
-        }
-        return {};
-      case Op::max_pool:
-        RK_TRY_VOID(read_list(cursor, "an extent of the window", attributes.window));
-        RK_TRY_VOID(cursor.expect(','));
-        RK_TRY_VOID(read_list(cursor, "a stride", attributes.strides));
-        RK_TRY_VOID(cursor.expect(','));
-        return read_padding(cursor, attributes);
-      case Op::compare: return read_comparison(cursor, attributes);
-      case Op::cast: {
-        RK_TRY(dtype, read_dtype(cursor));
-        attributes.dtype = dtype;
-        return {};
-      }
-      default: return {};
-    }
-  };
-  RK_TRY_VOID(read());
+  const std::uint32_t read = attributes_of(op);
+  for (std::uint32_t left = read; left != 0; left &= left - 1) {
+    const Attribute& attribute = all_attributes[std::countr_zero(left)];
+    if (attribute.kind == "count" && !cursor.accept(',')) continue;
+    if (attribute.kind != "count" && left != read) RK_TRY_VOID(cursor.expect(','));
+    RK_TRY_VOID(attribute.read(cursor, attributes));
+  }
   return attributes;
 }
 
@@ -376,7 +366,7 @@ Result<IrOperation> read_operation(IrCursor& cursor) {
     separated = cursor.accept(',');
     if (!separated) break;
   }
-  if (has_attributes(operation.op)) {
+  if (attributes_of(operation.op) != 0) {
     if (!separated && operation.operand_count != 0) return cursor.expected("','");
     RK_TRY(attributes, read_attributes(cursor, operation.op));
     operation.attributes = attributes;

@@ -4,6 +4,7 @@
 
 namespace ringkernel::ops {
 
+/// [..., M, K] x [..., K, N] -> [..., M, N]. E3001, E3002, E3003, E6004.
 Result<Inference> infer_matmul(const OpCall& call) {
   const std::span<const std::uint32_t> a = call.inputs[0].shape.dims();
   const std::span<const std::uint32_t> b = call.inputs[1].shape.dims();
@@ -27,6 +28,8 @@ Result<Inference> infer_matmul(const OpCall& call) {
   return Inference{{call.inputs[0].dtype, *shape}, {}};
 }
 
+/// matmul of vectors and matrices; a vector's missing dim is missing in the output. E3002, E3003,
+/// E6004.
 Result<Inference> infer_dot(const OpCall& call) {
   const Shape& a = call.inputs[0].shape;
   const Shape& b = call.inputs[1].shape;

@@ -2,6 +2,8 @@
 
 namespace ringkernel::ops {
 
+/// Windows over images NHWC. E3002, E3003, E4010, E6004; invalid_argument: a window that is not two
+/// positive numbers, pads as of `infer_conv2d`, or not below the window.
 Result<Inference> infer_pool(const OpCall& call) {
   const Shape& images = call.inputs[0].shape;
   if (images.rank() != 4)

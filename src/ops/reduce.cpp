@@ -44,12 +44,14 @@ Result<std::uint32_t> axis_mask(const OpCall& call, std::int64_t lowest) {
   return mask;
 }
 
+/// Drops the dims in `axes`, or keeps them as 1; no axes: rank 0. E3004, E3005.
 Result<Inference> infer_reduce(const OpCall& call) {
   if (call.attributes.axes.count() == 0) return infer_reduce_all(call);
   RK_TRY(mask, axis_mask(call, -static_cast<std::int64_t>(call.inputs[0].shape.rank())));
   return reduced(call, mask, call.attributes.keepdims);
 }
 
+/// Output like the input; `axes` as for a reduction. E3004, E3005.
 Result<Inference> infer_softmax(const OpCall& call) {
   const std::size_t rank = call.inputs[0].shape.rank();
   std::uint32_t mask = all_axes(rank);
@@ -62,6 +64,7 @@ Result<Inference> infer_softmax(const OpCall& call) {
   return result;
 }
 
+/// Rank 0, whatever the attributes say.
 Result<Inference> infer_reduce_all(const OpCall& call) {
   return reduced(call, all_axes(call.inputs[0].shape.rank()), false);
 }

@@ -22,6 +22,7 @@ Result<Shape> user_shape(const OpCall& call, std::span<const std::int64_t> dims)
 
 }  // namespace
 
+/// `shape`, at most one extent inferred. E3002, E3006, E3007, E6004.
 Result<Inference> infer_reshape(const OpCall& call) {
   const std::span<const std::int64_t> wanted = call.attributes.shape.values();
   std::array<std::int64_t, rank_max> dims{};
@@ -43,6 +44,7 @@ Result<Inference> infer_reshape(const OpCall& call) {
   return Inference{{call.inputs[0].dtype, shape}, {}};
 }
 
+/// `shape`. E3002, E3006, E6004.
 Result<Inference> infer_fill(const OpCall& call) {
   RK_TRY(shape, user_shape(call, call.attributes.shape.values()));
   return Inference{{call.inputs[0].dtype, shape}, {}};

@@ -9,17 +9,9 @@ namespace ringkernel {
 
 namespace {
 
-/// Rules that look at operands only.
-constexpr std::array attribute_free{"none", "unary",  "binary",     "matmul",
-                                    "dot",  "gather", "reduce_all", "select"};
-
-constexpr bool reads_attributes(std::string_view rule) noexcept {
-  return std::ranges::find(attribute_free, rule) == attribute_free.end();
-}
-
 constexpr std::array table{
 #define RK_OP(id, name, inputs, types, attrs, rule, rereads) \
-  OpInfo{Op::name, #name, inputs, OperandTypes::types, #rule, reads_attributes(#rule)},
+  OpInfo{Op::name, #name, inputs, OperandTypes::types, #rule, ops::attributes_read_by(#rule) != 0},
 #include "ringkernel/protocol/ops.def"
 #undef RK_OP
 };
@@ -162,6 +154,7 @@ Error call_error(Errc code, const OpCall& call, const std::string& what) {
   return Error(code, detail + "): " + what);
 }
 
+/// No operands, no output: dtype `none`.
 Result<Inference> infer_none(const OpCall&) { return Inference{{DType::none, {}}, {}}; }
 
 }  // namespace ops

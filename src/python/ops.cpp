@@ -26,36 +26,59 @@ Op op_from(std::string_view name) {
       Error(Errc::unsupported_operation, "no op '" + std::string(name) + "'. There are:" + known));
 }
 
+namespace {
+
+// One function for each type of attribute: its value, if `word` is its name.
+
+bool take(const std::string& word, nb::handle value, std::string_view name, IntList& list) {
+  if (word == name) list = ints_from(value);
+  return word == name;
+}
+
+template <class Number>
+requires std::is_arithmetic_v<Number>
+bool take(const std::string& word, nb::handle value, std::string_view name, Number& number) {
+  if (word == name) number = word_as<Number>(word, value);
+  return word == name;
+}
+
+bool take(const std::string& word, nb::handle value, std::string_view name, Padding& padding) {
+  if (word == name) padding = padding_from(value);
+  return word == name;
+}
+
+bool take(const std::string& word, nb::handle value, std::string_view name,
+          Comparison& comparison) {
+  if (word == name) comparison = comparison_from(value);
+  return word == name;
+}
+
+bool take(const std::string& word, nb::handle value, std::string_view name, DType& dtype) {
+  if (word == name) dtype = dtype_from(value);
+  return word == name;
+}
+
+/// Each list by its own name.
+bool take(const std::string& word, nb::handle value, std::string_view, SliceRanges& ranges) {
+  return take(word, value, "starts", ranges.starts) || take(word, value, "ends", ranges.ends) ||
+         take(word, value, "steps", ranges.steps);
+}
+
+}  // namespace
+
 OpAttributes attributes_from(Op op, const nb::dict& words) {
   OpAttributes attributes;
   if (op == Op::softmax) attributes.axes = {-1};
   if (op == Op::concat) attributes.axes = {0};
   if (op == Op::conv2d || op == Op::max_pool) attributes.strides = {1, 1};
-  const Word<IntList*> lists[] = {
-      {"axes", &attributes.axes},       {"axis", &attributes.axes},
-      {"shape", &attributes.shape},     {"permutation", &attributes.permutation},
-      {"indices", &attributes.indices}, {"starts", &attributes.slice.starts},
-      {"ends", &attributes.slice.ends}, {"steps", &attributes.slice.steps},
-      {"window", &attributes.window},   {"strides", &attributes.strides},
-      {"pads", &attributes.pads}};
   for (const auto [key, value] : words) {
     const auto word = nb::cast<std::string>(key);
-    const auto* const list = std::find_if(std::begin(lists), std::end(lists),
-                                          [&](const auto& row) { return row.word == word; });
-    if (list != std::end(lists))
-      *list->value = ints_from(value);
-    else if (word == "keepdims")
-      attributes.keepdims = word_as<bool>(word, value);
-    else if (word == "padding")
-      attributes.padding = padding_from(value);
-    else if (word == "groups")
-      attributes.groups = word_as<std::int64_t>(word, value);
-    else if (word == "comparison")
-      attributes.comparison = comparison_from(value);
-    else if (word == "dtype")
-      attributes.dtype = dtype_from(value);
-    else
-      raise_type_error("no op has an attribute '" + word + "'");
+    const bool is_known = take(word, value, "axis", attributes.axes)
+#define RK_ATTRIBUTE(kind, field, initial, text, rules) \
+  || take(word, value, #field, attributes.field)
+#include "ringkernel/protocol/attrs.def"
+        ;
+    if (!is_known) raise_type_error("no op has an attribute '" + word + "'");
   }
   return attributes;
 }

@@ -12,9 +12,8 @@
 
 namespace ringkernel::python {
 
-/// By the words of `OpAttributes`: axes (or axis), shape, keepdims, permutation, indices, starts,
-/// ends, steps, window, strides, pads, padding, groups, comparison, dtype. TypeError for others.
-/// What is left out is as the op's method has it.
+/// By the members of `OpAttributes`; of a slice by starts, ends and steps; axes also by axis.
+/// TypeError for other words. What is left out is as the op's method has it.
 [[nodiscard]] OpAttributes attributes_from(Op op, const nb::dict& words);
 [[nodiscard]] Padding padding_from(nb::handle object);
 [[nodiscard]] Comparison comparison_from(nb::handle object);

@@ -44,7 +44,8 @@ std::set<std::string> listed_fields() {
 }
 
 /// What the protocol headers assert, read from their text: lines "RK_LAYOUT(type, ..." and
-/// "RK_FIELD(type, field, ...".
+/// "RK_FIELD(type, field, ...". For the records of attrs.def op_attrs.h has them: lines
+/// "RK_RECORD(record)", "RK_WORD(record, word, ..." and "RK_WORDS(record, words, ...".
 std::set<std::string> asserted_fields() {
   std::set<std::string> names;
   for (const KernelSource& source : kernel_sources()) {
@@ -52,10 +53,13 @@ std::set<std::string> asserted_fields() {
     std::istringstream lines{std::string(source.text)};
     for (std::string line; std::getline(lines, line);) {
       std::ranges::replace_if(
-          line, [](char c) { return c == '(' || c == ','; }, ' ');
+          line, [](char c) { return c == '(' || c == ',' || c == ')'; }, ' ');
       std::istringstream words(line);
       std::string macro, type, field;
       words >> macro >> type >> field;
+      if (macro == "RK_RECORD") names.insert({"rk_attrs_" + type, "rk_op_attrs." + type});
+      if (macro == "RK_WORD" || macro == "RK_WORDS") names.insert("rk_attrs_" + type + "." + field);
+      if (type.find("##") != std::string::npos) continue;  // the macros that expand these
       if (macro == "RK_LAYOUT") names.insert(type);
       if (macro == "RK_FIELD") names.insert(type + "." + field);
     }
