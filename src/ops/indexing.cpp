@@ -1,13 +1,10 @@
 #include <algorithm>
-#include <limits>
 
 #include "ops/rules.hpp"
 
 namespace ringkernel::ops {
 
 namespace {
-
-constexpr std::int64_t step_max = std::numeric_limits<rk_u32>::max();
 
 std::string in_dim(std::size_t dim) { return " in dim " + std::to_string(dim); }
 
@@ -75,9 +72,9 @@ Result<Inference> infer_slice(const OpCall& call) {
                         "nothing lies from " + std::to_string(start) + " to " +
                             std::to_string(end) + in_dim(dim));
     dims[dim] = (end - start - 1) / step + 1;
-    attrs.slice.starts[dim] = static_cast<rk_u32>(start);
+    attrs.slice.starts[dim] = as_word(start);
     // A step beyond 32 bits leads out of any dim, so that it is never taken.
-    attrs.slice.steps[dim] = static_cast<rk_u32>(std::min<std::int64_t>(step, step_max));
+    attrs.slice.steps[dim] = as_word(std::min(step, word_max));
   }
   const Shape shape = Shape::make(std::span(dims).first(input.rank())).value();
   return Inference{{call.inputs[0].dtype, shape}, attrs};

@@ -8,8 +8,13 @@
 /// Errors: each rule names its E-codes; details carry the op, the shapes and the failing index.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "ringkernel/op.hpp"
 
@@ -61,6 +66,23 @@ struct OpCall {
 /// Whether there can be a tensor like this; its extents may be unchecked. E2005, E3002, E3006,
 /// E6004.
 [[nodiscard]] Result<void> check_desc(const TensorDesc& desc);
+
+inline constexpr std::int64_t word_max = std::numeric_limits<rk_u32>::max();
+
+/// `count` numbers, from `least` to the largest of 32 bits.
+[[nodiscard]] inline bool are_words(const IntList& list, std::size_t count, std::int64_t least) {
+  return list.count() == count && std::ranges::all_of(list.values(), [least](std::int64_t value) {
+           return value >= least && value <= word_max;
+         });
+}
+
+/// For an attribute record.
+[[nodiscard]] constexpr rk_u32 as_word(std::int64_t value) noexcept {
+  return static_cast<rk_u32>(value);
+}
+
+/// For an error: "[1, 2]".
+[[nodiscard]] std::string list_text(const IntList& list);
 
 /// An error whose detail is "<op>(<inputs>): <what>".
 [[nodiscard]] Error call_error(Errc code, const OpCall& call, const std::string& what);

@@ -147,6 +147,13 @@ Result<void> check_desc(const TensorDesc& desc) {
   return {};
 }
 
+std::string list_text(const IntList& list) {
+  std::string text;
+  for (const std::int64_t value : list.values())
+    text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return "[" + text + (list.fits() ? "]" : ", ...]");
+}
+
 Error call_error(Errc code, const OpCall& call, const std::string& what) {
   std::string detail = std::string(call.op.name) + "(";
   for (std::size_t i = 0; i < call.inputs.size(); ++i)

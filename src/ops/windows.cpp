@@ -58,13 +58,6 @@ Result<std::int64_t> outputs_of(const OpCall& call, const Windows& windows, std:
 
 }  // namespace
 
-std::string list_text(const IntList& list) {
-  std::string text;
-  for (const std::int64_t value : list.values())
-    text += (text.empty() ? "" : ", ") + std::to_string(value);
-  return "[" + text + (list.fits() ? "]" : ", ...]");
-}
-
 Result<Slid> slide(const OpCall& call, const Windows& windows) {
   RK_TRY_VOID(check_sliding(call));
   Slid slid{};
