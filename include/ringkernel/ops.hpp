@@ -200,6 +200,15 @@ struct PoolOptions {
   request.attributes.axes = {axis};
   return request;
 }
+/// `x` with low[d] elements before it and high[d] behind it in each dim d, all the first element of
+/// `value`, which has x's element type. Counts from 0 on.
+[[nodiscard]] inline Request pad(const TensorView& x, const TensorView& value, IntList low,
+                                 IntList high) noexcept {
+  Request request = detail::binary(Op::pad, x, value);
+  request.attributes.low = low;
+  request.attributes.high = high;
+  return request;
+}
 /// The same numbers as `dtype`. f32 to integers: towards 0, NaN as 0, beyond the range its end.
 /// i64 to i32: the lower 32 bits.
 [[nodiscard]] inline Request cast(const TensorView& x, DType dtype) noexcept {

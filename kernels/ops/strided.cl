@@ -1,8 +1,9 @@
-/// Ops that take elements from where a stride for each dim leads: transpose, slice, index.
+/// Ops that take elements from where a stride for each dim leads: transpose, slice, index. And pad,
+/// which brings them there.
 ///
-/// Each describes itself to an odometer, whose a-offsets are those of the input and whose b-offsets
-/// are those of the output, both in elements. The output is dense, so its innermost dim has
-/// stride 1.
+/// The first three describe themselves to an odometer, whose a-offsets are those of the input and
+/// whose b-offsets are those of the output, both in elements. The output is dense, so its innermost
+/// dim has stride 1.
 #ifndef RINGKERNEL_OPS_STRIDED_CL
 #define RINGKERNEL_OPS_STRIDED_CL
 
@@ -170,6 +171,70 @@ RK_INLINE rk_u32 rk_op_index(const rk_op_args* args) {
     walk.a = walk.a * in->dims[dim] + index;
   }
   rk_move_strided(args, &walk);
+  return RK_FAULT_NONE;
+}
+
+/// Two words again and again: those of one element, or twice its only one.
+RK_INLINE void rk_repeat_words(RK_GLOBAL rk_f32* to, rk_u64 words, rk_f32 even, rk_f32 odd) {
+  const rk_f32x16 vector = rk_interleave_low16(rk_splat16(even), rk_splat16(odd));
+  rk_u64 i = 0;
+  for (; i + RK_WIDTH <= words; i += RK_WIDTH) rk_store16(to + i, vector);
+  for (; i < words; ++i) to[i] = i % 2 == 0 ? even : odd;
+}
+
+/// Which of the input's rows is in the output's row `row`; 0: none, it is padding alone. A row is
+/// what lies at one index of the dims outside of `dim`.
+RK_INLINE rk_u32 rk_find_padded_row(const rk_op_args* args, rk_u32 dim, rk_u32 row, rk_u64* from) {
+  rk_u64 stride = 1;
+  *from = 0;
+  while (dim-- != 0) {
+    const rk_u32 in_extent = args->command->inputs[0].dims[dim];
+    const rk_u32 out_extent = args->command->output.dims[dim];
+    const rk_u32 index = row % out_extent - args->command->attrs.pad.low[dim];
+    if (index >= in_extent) return 0; /* also before the first one, where it has wrapped */
+    *from += index * stride;
+    stride *= in_extent;
+    row /= out_extent;
+  }
+  return 1;
+}
+
+/// Row by row, along the innermost dim that has padding and those inside of it.
+RK_INLINE rk_u32 rk_op_pad(const rk_op_args* args) {
+  RK_GLOBAL const rk_operand* in = &args->command->inputs[0];
+  RK_GLOBAL const rk_operand* out = &args->command->output;
+  RK_GLOBAL const rk_attrs_pad* pads = &args->command->attrs.pad;
+  if (out->rank != in->rank) return RK_FAULT_bad_shape;
+  for (rk_u32 dim = 0; dim < in->rank; ++dim)
+    if ((rk_u64)pads->low[dim] + in->dims[dim] + pads->high[dim] != out->dims[dim])
+      return RK_FAULT_bad_shape;
+  const rk_u32 words = rk_element_words(out);
+  const rk_f32 even = args->inputs[1][0];
+  const rk_f32 odd = args->inputs[1][words - 1u];
+  rk_u32 dim = in->rank;
+  rk_u64 run = words;
+  while (dim != 0 && in->dims[dim - 1u] == out->dims[dim - 1u]) run *= in->dims[--dim];
+  rk_u64 before = 0;
+  rk_u64 behind = 0;
+  if (dim != 0) {
+    --dim;
+    before = pads->low[dim] * run;
+    behind = pads->high[dim] * run;
+    run *= in->dims[dim];
+  }
+  const rk_u64 row_words = before + run + behind;
+  const rk_u64 rows = rk_operand_words(out) / row_words;
+  for (rk_u64 row = args->lane; row < rows; row += args->lanes) {
+    RK_GLOBAL rk_f32* to = args->output + row * row_words;
+    rk_u64 from = 0;
+    if (!rk_find_padded_row(args, dim, (rk_u32)row, &from)) {
+      rk_repeat_words(to, row_words, even, odd);
+      continue;
+    }
+    rk_repeat_words(to, before, even, odd);
+    rk_move_words(to + before, args->inputs[0] + from * run, run);
+    rk_repeat_words(to + before + run, behind, even, odd);
+  }
   return RK_FAULT_NONE;
 }
 

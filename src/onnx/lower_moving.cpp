@@ -190,28 +190,14 @@ Result<Graph::Value> lower_gather(const Operation& operation) {
 
 namespace {
 
-/// x along an axis between elements that all are the given one: 0, unless operand 2 says another.
-Result<Graph::Value> enclosed(const Operation& operation, const Graph::Value& x, std::int64_t axis,
-                              std::int64_t before, std::int64_t after) {
+/// x between elements that all are operand 2; 0 if that is left out.
+Result<Graph::Value> enclosed(const Operation& operation, const Graph::Value& x, IntList low,
+                              IntList high) {
   constexpr std::int64_t zero = 0;  // of any type
-  const DType dtype = x.desc().dtype;
-  const auto edge = [&](std::int64_t extent) -> Result<Graph::Value> {
-    const auto extents = x.desc().shape.dims();
-    Integers dims(extents.begin(), extents.end());
-    dims[static_cast<std::size_t>(axis)] = extent;
-    if (!operation.has(2)) return operation.add(ops::fill({{dtype, {}}, &zero}, IntList(dims)));
-    RK_TRY(element, operation.operand(2));
-    return operation.add(ops::fill(element, IntList(dims)));
-  };
-  Graph::Value result = x;
-  if (before != 0) {
-    RK_TRY(front, edge(before));
-    RK_TRY(both, operation.add(ops::concat(front, result, axis)));
-    result = both;
-  }
-  if (after == 0) return result;
-  RK_TRY(behind, edge(after));
-  return operation.add(ops::concat(result, behind, axis));
+  if (!operation.has(2))
+    return operation.add(ops::pad(x, {{x.desc().dtype, {}}, &zero}, low, high));
+  RK_TRY(value, operation.operand(2));
+  return operation.add(ops::pad(x, value, low, high));
 }
 
 /// x along an axis with elements of its own before and behind: mirrored, or the first and last one.
@@ -236,6 +222,9 @@ Result<Value> lower_pad(const Operation& operation) {
   if (operation.has(3) || pads.size() != 2 * dims.size())
     return operation.refusal("axes, or other pads");
   Graph::Value result = given.operands[0];
+  Integers low(result.desc().shape.rank());
+  Integers high(low.size());
+  bool is_enclosed = false;
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
     const std::int64_t before = pads[dim];
     const std::int64_t after = pads[dims.size() + dim];
@@ -249,9 +238,15 @@ Result<Value> lower_pad(const Operation& operation) {
     const auto place = static_cast<std::int64_t>(dim);
     const std::int64_t axis =
         given.is_channels_last ? place_with_channels_last(place, given.is_line) : place;
-    RK_TRY(padded, mode == "constant"
-                       ? enclosed(operation, result, axis, before, after)
-                       : repeated(operation, result, axis, before, after, is_mirrored));
+    low[static_cast<std::size_t>(axis)] = before;
+    high[static_cast<std::size_t>(axis)] = after;
+    is_enclosed = mode == "constant";
+    if (is_enclosed) continue;
+    RK_TRY(padded, repeated(operation, result, axis, before, after, is_mirrored));
+    result = padded;
+  }
+  if (is_enclosed) {
+    RK_TRY(padded, enclosed(operation, result, IntList(low), IntList(high)));
     result = padded;
   }
   return given.as_they(result);

@@ -80,6 +80,30 @@ Result<Inference> infer_slice(const OpCall& call) {
   return Inference{{call.inputs[0].dtype, shape}, attrs};
 }
 
+/// The first input with `low` and `high` more in each dim; any shape of the second one will do.
+/// E6004; invalid_argument: lists that are not a number from 0 on for each dim.
+Result<Inference> infer_pad(const OpCall& call) {
+  const Shape& input = call.inputs[0].shape;
+  const IntList& low = call.attributes.low;
+  const IntList& high = call.attributes.high;
+  for (const IntList* list : {&low, &high})
+    if (!are_words(*list, input.rank(), 0))
+      return call_error(Errc::invalid_argument, call,
+                        std::string(list == &low ? "low " : "high ") + list_text(*list) +
+                            " is not a number from 0 to " + std::to_string(word_max) +
+                            " for each of " + std::to_string(input.rank()) + " dims");
+  std::array<std::int64_t, rank_max> dims{};
+  rk_op_attrs attrs{};
+  for (std::size_t dim = 0; dim < input.rank(); ++dim) {
+    dims[dim] = low.values()[dim] + input[dim] + high.values()[dim];
+    attrs.pad.low[dim] = as_word(low.values()[dim]);
+    attrs.pad.high[dim] = as_word(high.values()[dim]);
+  }
+  auto shape = Shape::make(std::span(dims).first(input.rank()));
+  if (!shape) return call_error(Errc::allocation_failure, call, shape.error().detail);
+  return Inference{{call.inputs[0].dtype, *shape}, attrs};
+}
+
 /// The shape of the indices, then that of the first operand without dim 0. E3002, E6004. The device
 /// checks the indices.
 Result<Inference> infer_gather(const OpCall& call) {

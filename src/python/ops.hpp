@@ -207,6 +207,18 @@ struct OpMethods {
           return target.run(request, OperandList{a, b}, options...);
         },
         "a"_a, "b"_a, "axis"_a = 0, annotations..., "b behind a, along one axis.");
+    cls.def(
+        "pad",
+        [](Target& target, nb::handle x, nb::handle value, nb::handle low, nb::handle high,
+           Options... options) {
+          Request request = request_of(Op::pad);
+          request.attributes.low = ints_from(low);
+          request.attributes.high = ints_from(high);
+          return target.run(request, OperandList{x, value}, options...);
+        },
+        "x"_a, "value"_a, "low"_a, "high"_a, annotations...,
+        "x with low[d] elements before it and high[d] behind it in each dim d, all the first one "
+        "of `value`.");
   }
 
   template <class Class, class... Annotations>

@@ -345,6 +345,29 @@ std::vector<Case> gather_cases(Op op, Dice& dice) {
   return cases;
 }
 
+/// Every rank, in every other round in some dims only, to at most 4000 elements. The value is a
+/// scalar, or the first of several elements.
+std::vector<Case> pad_cases(Op op, Dice& dice) {
+  std::vector<Case> cases;
+  for (std::size_t rank = 0; rank <= rank_max; ++rank)
+    for (int round = 0; round < 4; ++round) {
+      const Dims dims = random_dims(dice, rank);
+      Dims low(rank), high(rank);
+      std::int64_t count = Shape::make(dims).value().element_count();
+      for (std::size_t dim = 0; dim < rank; ++dim) {
+        for (std::int64_t* pad : {&low[dim], &high[dim]})
+          if (round % 2 == 0 || dice.hits(40)) *pad = up_to(dice, rank == 1 ? 300 : 5) - 1;
+        const std::int64_t padded = count / dims[dim] * (dims[dim] + low[dim] + high[dim]);
+        if (padded > 4000) low[dim] = high[dim] = 0;
+        if (padded <= 4000) count = padded;
+      }
+      const Tensor value = round < 2 ? random_tensor({}, dice) : random_tensor({3}, dice);
+      cases.push_back(
+          {op, {random_tensor(dims, dice), value}, enclosing(IntList(low), IntList(high))});
+    }
+  return cases;
+}
+
 std::vector<Case> fill_cases(Op op, Dice& dice) {
   std::vector<Case> cases;
   for (std::size_t rank = 0; rank <= rank_max; ++rank)

@@ -64,6 +64,8 @@ std::vector<Refusal> refusals() {
       {ops::slice(tensor({6}), {{0}, {6}, {0}}), Errc::invalid_slice_step, "E4008", "step 0"},
       {ops::slice(tensor({6}), {{0}, {7}, {1}}), Errc::out_of_bounds, "E6001", "end 7"},
       {ops::slice(tensor({6}), {{3}, {3}, {1}}), Errc::invalid_dimension, "E3006", "slice"},
+      {ops::pad(tensor({2, 3}), tensor({}), {1}, {0, 0}), Errc::invalid_argument,
+       "invalid_argument", "low [1]"},
       {ops::gather(tensor({}), integer_tensor({6})), Errc::rank_mismatch, "E3002", "gather"},
       {ops::gather(tensor({6}), tensor({6})), Errc::invalid_index_dtype, "E4011", "f32"},
       {ops::conv2d(tensor({1, 1, 2, 3}), tensor({1, 1, 2, 1})), Errc::channel_mismatch, "E4009",

@@ -29,6 +29,7 @@ constexpr std::string_view originals[] = {
     "Concat(%0, %1, [-1])",
     "Softmax(%0, [1])",
     "Conv2d(%0, %1, [1,1], Valid, 4)",
+    "Pad(%0, %1, [1, 0], [0, 2])",
     "MaxPool(%0, [2,3], [1,2], Custom([[0,1],[2,0]]))",
 };
 
@@ -94,6 +95,10 @@ std::string write(const IrOperation& operation) {
       break;
     }
     case Op::cast: add(name(attributes.dtype)); break;
+    case Op::pad:
+      add(list(attributes.low));
+      add(list(attributes.high));
+      break;
     default: break;
   }
   return text + ")";

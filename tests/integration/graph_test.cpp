@@ -218,6 +218,8 @@ TEST_P(Graphs, TakeEveryKindOfOpAndType) {
   graph.output(
       graph.add(ops::mean_all(graph.add(ops::squeeze(graph.add(ops::expand_dims(x, {0})))))));
   graph.output(graph.add(ops::add(picked, picked)));
+  const auto around = graph.add(ops::pad(graph.add(ops::neg(x)), x, {1, 0}, {0, 1}));
+  graph.output(graph.add(ops::relu(around)));
   const CompiledFunction function = runtime.compile(graph).value();
   const auto result =
       function.execute(std::array{TensorView({3, 3}, image), TensorView(rows)}).value();
@@ -227,6 +229,8 @@ TEST_P(Graphs, TakeEveryKindOfOpAndType) {
   EXPECT_THAT(result.elements<float>(3), ElementsAre(12, 16, 24, 28));
   EXPECT_THAT(result.elements<float>(4), ElementsAre(5));
   EXPECT_THAT(result.elements<std::int64_t>(5), ElementsAre(4, 0));
+  EXPECT_THAT(result.elements<float>(6),
+              ElementsAre(1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1));
 }
 
 TEST_P(Graphs, RunFromText) {

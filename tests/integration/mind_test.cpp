@@ -59,6 +59,9 @@ TEST_P(Mind, TakesAttributesFromTheTextOrTheStruct) {
   const Tensor part = runtime.allocate({DType::f32, {2, 2}}).value();
   runtime.run_op("Slice(%0, [0:2, 0:4:2])", x, part).value();
   EXPECT_THAT(contents(runtime, part), ElementsAre(1, 3, 5, 7));
+  const Tensor around = runtime.allocate({DType::f32, {3, 4}}).value();
+  runtime.run_op("Pad(%0, %1, [1, 0], [0, 2])", {part, turned}, around).value();
+  EXPECT_THAT(contents(runtime, around), ElementsAre(1, 1, 1, 1, 1, 3, 1, 1, 5, 7, 1, 1));
 }
 
 TEST_P(Mind, ConvolvesWithTheSamePaddingOfTheSpecification) {
@@ -99,6 +102,8 @@ TEST_P(Mind, WantsAttributesThatAShapeDoesNotTell) {
     EXPECT_EQ(ran.error(), Errc::invalid_argument) << op;
     EXPECT_THAT(ran.error().detail, AllOf(HasSubstr(op), HasSubstr("needs its attributes")));
   }
+  const Result<void> padded = runtime.run_op("pad", {x, x}, x);
+  EXPECT_THAT(padded.error().detail, HasSubstr("pad needs its attributes"));
 }
 
 struct Refusal {

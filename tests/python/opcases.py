@@ -242,6 +242,13 @@ def shape_cases():
 
         yield Case("gather", ANY, rows, {}, lambda x, i: x[i], indices.__name__)
     yield Case("concat", ANY, two((2, 3), (4, 3)), {}, lambda a, b: np.concatenate((a, b)))
+    yield Case(
+        "pad",
+        ANY,
+        two((2, 3), (2,)),
+        {"low": (1, 0), "high": (0, 2)},
+        lambda x, value: np.pad(x, ((1, 0), (0, 2)), constant_values=value[0]),
+    )
     for axis in (1, -1):
         yield Case(
             "concat",

@@ -165,6 +165,7 @@ def test_the_functions_of_ops(runtime):
         (lambda v: ops.slice(v, (0, 0), (2, 3), (1, 2)), x[:, ::2]),
         (lambda v: ops.gather(v, I32([1, 1])), x[[1, 1]]),
         (lambda v: ops.concat(v, v, 1), np.concatenate((x, x), 1)),
+        (lambda v: ops.pad(v, -1, (0, 1), (2, 0)), np.pad(x, ((0, 2), (1, 0)), constant_values=-1)),
         (lambda v: ops.cast(v, I64), x.astype(I64)),
         (lambda v: ops.index(v, (1, 2)), x[1, 2]),
         (lambda v: ops.expand_dims(v, 0), x[None]),

@@ -57,6 +57,13 @@ namespace ringkernel::test {
   return attributes;
 }
 
+[[nodiscard]] inline OpAttributes enclosing(IntList low, IntList high) {
+  OpAttributes attributes;
+  attributes.low = low;
+  attributes.high = high;
+  return attributes;
+}
+
 [[nodiscard]] inline OpAttributes grouped(std::int64_t groups, OpAttributes attributes) {
   attributes.groups = groups;
   return attributes;

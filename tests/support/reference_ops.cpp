@@ -427,6 +427,23 @@ Values reference_concat(Inputs inputs, const OpAttributes& attributes) {
   });
 }
 
+Values reference_pad(Inputs inputs, const OpAttributes& attributes) {
+  const auto low = attributes.low.values();
+  const auto high = attributes.high.values();
+  Index dims = dims_of(inputs[0].shape);
+  for (std::size_t dim = 0; dim < dims.size(); ++dim)
+    dims[dim] += static_cast<std::size_t>(low[dim] + high[dim]);
+  return build(dims, [&](Index index) {
+    for (std::size_t dim = 0; dim < index.size(); ++dim) {
+      const auto before = static_cast<std::size_t>(low[dim]);
+      if (index[dim] < before || index[dim] >= before + inputs[0].shape[dim])
+        return inputs[1].elements[0];
+      index[dim] -= before;
+    }
+    return at(inputs[0], index);
+  });
+}
+
 /// Of numbers that an f32 holds.
 Values reference_cast(Inputs inputs, const OpAttributes& attributes) {
   if (attributes.dtype == DType::f32) return inputs[0];

@@ -202,6 +202,11 @@ def concat(a: Operand, b: Operand, axis: int = 0) -> Value:
     return _graph_of(a, b).concat(a, b, axis)
 
 
+def pad(x: Operand, value: Operand, low: Ints, high: Ints) -> Value:
+    """x with low[d] elements before it and high[d] behind it in each dim d, all `value`."""
+    return _graph_of(x, value).pad(x, value, low, high)
+
+
 def argmax(x: Value, axis: int = -1, keepdims: bool = False) -> Value:
     """Where the first of the largest stands along `axis`, as int32; of ops.
 

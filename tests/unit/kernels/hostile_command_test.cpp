@@ -220,7 +220,9 @@ TEST(HostileCommand, MayNotMoveElementsWithinOneTensor) {
   const Tensor image = ones({1, 8, 8, 1});
   const Tensor wide[] = {{{1, 8}, std::vector<float>(8), DType::i64},
                          {{2, 1}, std::vector<float>(2), DType::i64}};
+  const Tensor enclosed[] = {matrix, ones({8, 8})};
   HandBuiltMessage messages[] = {{Op::transpose, {&matrix, 1}, permuting({1, 0})},
+                                 {Op::pad, enclosed, enclosing({0, 0}, {0, 0})},
                                  {Op::gather, gathered},
                                  {Op::max_pool, {&image, 1}, pooling({1, 1}, sliding({1, 1}))},
                                  {Op::compare, wide}};  // as many words, of other elements
@@ -331,6 +333,7 @@ TEST(HostileCommand, MayBeAnyBytes) {
                                  {Op::compare, binary, comparing(Comparison::less)},
                                  {Op::select, chosen},
                                  {Op::concat, joined, reducing({0})},
+                                 {Op::pad, joined, enclosing({1, 0}, {0, 7})},
                                  {Op::cast, unary, casting(DType::i64)},
                                  {Op::softmax, unary, reducing({0})},
                                  {Op::reduce_max, unary, reducing({0}, true)}};

@@ -34,6 +34,9 @@ std::vector<Misfit> misfits() {
   const auto ranges = [](rk_u32 start, rk_u32 step) {
     return [=](rk_command& command) { command.attrs.slice = {{start}, {step}}; };
   };
+  const auto pads = [](rk_u32 low, rk_u32 high) {
+    return [=](rk_command& command) { command.attrs.pad = {{0, low}, {0, high}}; };
+  };
   const OpAttributes every_second = slicing({.starts = {0}, .ends = {9}, .steps = {2}});
   return {
       {"add, other output", Op::add, {{4, 5}, {4, 5}}, {}, output({5, 4})},
@@ -169,6 +172,20 @@ std::vector<Misfit> misfits() {
       {"slice, longer step", Op::slice, {{9}}, every_second, ranges(0, 3)},
       {"slice, longest step", Op::slice, {{9}}, every_second, ranges(0, ~0u)},
       {"slice, later start", Op::slice, {{9}}, every_second, ranges(1, 2)},
+      {"pad, output of another rank",
+       Op::pad,
+       {{4, 5}, {}},
+       enclosing({0, 1}, {0, 2}),
+       output({32})},
+      {"pad, smaller output", Op::pad, {{4, 5}, {}}, enclosing({0, 1}, {0, 2}), output({4, 7})},
+      {"pad, output of other extents",
+       Op::pad,
+       {{4, 5}, {}},
+       enclosing({0, 1}, {0, 2}),
+       output({2, 16})},
+      {"pad, more before", Op::pad, {{4, 5}, {}}, enclosing({0, 1}, {0, 2}), pads(2, 2)},
+      {"pad, less behind", Op::pad, {{4, 5}, {}}, enclosing({0, 1}, {0, 2}), pads(1, 0)},
+      {"pad, counts that wrap", Op::pad, {{4, 5}, {}}, enclosing({0, 1}, {0, 2}), pads(~0u, 4)},
       {"slice, latest start", Op::slice, {{9}}, every_second, ranges(~0u, 2)},
   };
 }

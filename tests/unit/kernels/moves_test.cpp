@@ -125,6 +125,33 @@ TEST_F(Moves, SliceOfLongRuns) {
   }
 }
 
+TEST_F(Moves, PadRandomShapes) {
+  for (int round = 0; round < 120; ++round) {
+    const std::vector<std::int64_t> extents = dims(random() % 5, 9);
+    std::vector<std::int64_t> low, high;
+    for (std::size_t dim = 0; dim < extents.size(); ++dim) {
+      low.push_back(random() % 2 == 0 ? 0 : up_to(5));
+      high.push_back(random() % 2 == 0 ? 0 : up_to(5));
+    }
+    for (const DType dtype : every_type) {
+      const Tensor inputs[] = {tensor(Shape::make(extents).value(), dtype), tensor({}, dtype)};
+      expect_exact(Op::pad, inputs, enclosing(IntList(low), IntList(high)));
+    }
+  }
+}
+
+TEST_F(Moves, PadLongRunsAndEveryDimOfMany) {
+  for (const DType dtype : every_type) {
+    const Tensor rows[] = {tensor({6, 3, 50}, dtype), tensor({4}, dtype)};
+    expect_exact(Op::pad, rows, enclosing({0, 0, 17}, {0, 0, 40}));
+    expect_exact(Op::pad, rows, enclosing({0, 2, 0}, {0, 1, 0}));
+    expect_exact(Op::pad, rows, enclosing({2, 1, 0}, {1, 0, 0}));
+    expect_exact(Op::pad, rows, enclosing({0, 0, 0}, {0, 0, 0}));
+    const Tensor many[] = {tensor({1, 2, 1, 2, 1, 2, 1, 2}, dtype), tensor({}, dtype)};
+    expect_exact(Op::pad, many, enclosing({1, 0, 1, 0, 1, 0, 1, 1}, {0, 1, 1, 0, 0, 1, 1, 0}));
+  }
+}
+
 TEST_F(Moves, GatherOfRandomShapes) {
   for (int round = 0; round < 60; ++round) {
     const std::vector<std::int64_t> extents = dims(1 + random() % 3, 20);
@@ -143,11 +170,13 @@ TEST_F(Moves, GatherOfRandomShapes) {
 TEST_F(Moves, LanesDivideTheOutputBetweenThem) {
   const Tensor square = random_tensor({70, 70}, random);
   const Tensor gathered[] = {square, {{5}, {3, 1, 4, 1, 5}, DType::i64}};
+  const Tensor enclosed[] = {square, {{}, {3}}};
   HandBuiltMessage messages[] = {{Op::expand_dims, {&square, 1}, reducing({0})},
                                  {Op::squeeze, {&square, 1}},
                                  {Op::transpose, {&square, 1}, permuting({1, 0})},
                                  {Op::slice, {&square, 1}, slicing({{1, 2}, {60, 70}, {1, 2}})},
                                  {Op::index, {&square, 1}, indexing({3, 4})},
+                                 {Op::pad, enclosed, enclosing({1, 0}, {2, 3})},
                                  {Op::gather, gathered}};
   for (HandBuiltMessage& message : messages)
     for (const Programs& programs : available_programs()) {

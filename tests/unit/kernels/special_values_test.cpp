@@ -199,6 +199,23 @@ TEST_P(SpecialValues, FillKeepsEveryBit) {
   }
 }
 
+TEST_P(SpecialValues, PadKeepsEveryBit) {
+  const std::uint32_t inside = 0x7fa00001u, around = 0xff800002u;
+  const auto count = static_cast<std::uint32_t>(GetParam());
+  const Tensor inputs[] = {{{count}, std::vector<float>(count, std::bit_cast<float>(inside))},
+                           {{}, {std::bit_cast<float>(around)}}};
+  HandBuiltMessage message(Op::pad, inputs, enclosing({count}, {3}));
+  for (const Programs& programs : available_programs()) {
+    message.reset();
+    ASSERT_EQ(message.run(programs), success);
+    const std::vector<float> result = message.result();
+    for (std::size_t i = 0; i < result.size(); ++i)
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(result[i]),
+                i < count || i >= 2 * count ? around : inside)
+          << programs.level << " " << i;
+  }
+}
+
 TEST_P(SpecialValues, MatmulDoesNotSkipZerosThatMeetNan) {
   const auto n = static_cast<std::uint32_t>(GetParam());
   Tensor b{{2, n}, std::vector<float>(2 * n, 1.0f)};

@@ -66,6 +66,22 @@ TEST(ForeignAttributes, SliceIsRefusedWithoutItsOutputOrItsSteps) {
   EXPECT_EQ(read_error(foreign.bytes()), Errc::invalid_slice_step);
 }
 
+TEST(ForeignAttributes, PadHasTwoCountsForEachDim) {
+  ForeignRequest foreign = ForeignRequest::add();
+  foreign.command.op = static_cast<rk_u16>(Op::pad);
+  const std::size_t rank = foreign.command.inputs[0].rank;
+  std::array<std::int64_t, rank_max> low{}, high{};
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    foreign.command.attrs.pad.low[dim] = static_cast<rk_u32>(low[dim] = 1 + dim % 2);
+    foreign.command.attrs.pad.high[dim] = static_cast<rk_u32>(high[dim] = 3 * dim);
+  }
+  const OpAttributes attributes = read_attributes(foreign);
+  EXPECT_EQ(attributes.low, IntList(std::span<const std::int64_t>(low).first(rank)));
+  EXPECT_EQ(attributes.high, IntList(std::span<const std::int64_t>(high).first(rank)));
+  foreign.command.attrs.pad.high[rank] = 1;
+  EXPECT_EQ(read_error(foreign.bytes()), Errc::unknown_field);
+}
+
 TEST(ForeignAttributes, CompareAndCastHaveANumber) {
   ForeignRequest foreign = ForeignRequest::add();
   foreign.command.op = static_cast<rk_u16>(Op::compare);
@@ -114,6 +130,8 @@ TEST(OwnAttributes, AreReadAsTheyWereWritten) {
       ops::select(narrow, std::span(x).first(3), std::span(x).first(1)),
       ops::cast(tensor, DType::i64),
       ops::concat(tensor, tensor, -2),
+      ops::pad(tensor, std::span(x).first(1), {0, 1, 2}, {3, 0, 1}),
+      ops::pad(wide, std::span(wide).first(1), {2}, {0}),
   };
   for (const Request& request : requests) {
     const MessageBuffer message = encode(request);
@@ -138,6 +156,8 @@ TEST(OwnAttributes, TellKindsApart) {
       {ops::compare(cube, cube, Comparison::less), ops::compare(cube, cube, Comparison::equal)},
       {ops::cast(cube, DType::i32), ops::cast(cube, DType::f32)},
       {ops::concat(square, square, 0), ops::concat(square, square, 1)},
+      {ops::pad(square, square, {0, 1}, {0, 0}), ops::pad(square, square, {0, 0}, {0, 1})},
+      {ops::pad(square, square, {1, 0}, {0, 0}), ops::pad(square, square, {2, 0}, {0, 0})},
   };
   for (const auto& [one, other] : pairs)
     EXPECT_FALSE(std::ranges::equal(encode(one).span(), encode(other).span()))

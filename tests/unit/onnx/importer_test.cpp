@@ -377,6 +377,17 @@ TEST(OnnxImport, BoundsWhatAFileAsksFor) {
               HasSubstr("or such pads"));
 }
 
+TEST(OnnxImport, PadsAllDimsByOneOp) {
+  for (const std::int64_t pad : {0, 2})
+    EXPECT_EQ(read(file(Message()
+                            .message(1, node("Pad", {"x", "pads"}, "y"))
+                            .message(5, integers("pads", {pad, pad, 0, pad}))
+                            .message(11, info("x", {2, 3}))
+                            .message(12, info("y", {2 + pad, 3 + 2 * pad}))))
+                  ->op_count(),
+              pad == 0 ? 0u : 1u);
+}
+
 /// Each op, with all its operands, some, and none.
 TEST(OnnxImport, RefusesEachOpWithoutItsOperands) {
   constexpr const char* onnx = "";

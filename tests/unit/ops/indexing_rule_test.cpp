@@ -1,4 +1,4 @@
-// Rules that pick elements: index, slice, gather.
+// Rules that pick elements: index, slice, gather; and pad, which adds some around them.
 #include <gtest/gtest.h>
 
 #include "unit/ops/infer_f32.hpp"
@@ -11,6 +11,9 @@ Result<Inference> index(const Shape& shape, IntList indices) {
 }
 Result<Inference> slice(const Shape& shape, const SliceRanges& ranges) {
   return infer_f32(Op::slice, {shape}, slicing(ranges));
+}
+Result<Inference> pad(const Shape& shape, IntList low, IntList high) {
+  return infer_f32(Op::pad, {shape, {}}, enclosing(low, high));
 }
 Result<Inference> gather(const Shape& shape, const Shape& indices) {
   const TensorDesc inputs[] = {{DType::f32, shape}, {DType::i32, indices}};
@@ -90,6 +93,45 @@ TEST(SliceRule, RefusesAnEmptyResult) {
                {"from 4 to 4"});
   expect_error(slice({4}, {.starts = {0}, .ends = {0}, .steps = {1}}), Errc::invalid_dimension,
                {"from 0 to 0"});
+}
+
+TEST(PadRule, AddsBothCountsToEachExtent) {
+  const auto result = pad({4, 6}, {1, 0}, {2, 3});
+  expect_shape(result, {7, 9});
+  EXPECT_EQ(result->attrs.pad.low[0], 1u);
+  EXPECT_EQ(result->attrs.pad.low[1], 0u);
+  EXPECT_EQ(result->attrs.pad.high[0], 2u);
+  EXPECT_EQ(result->attrs.pad.high[1], 3u);
+  expect_shape(pad({4, 6}, {0, 0}, {0, 0}), {4, 6});
+  expect_shape(pad({}, {}, {}), {});
+  expect_shape(pad({1, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 0, 0, 0}),
+               {2, 1, 1, 1, 1, 1, 1, 2});
+}
+
+TEST(PadRule, TakesTheFirstElementOfAnyValue) {
+  expect_shape(infer_f32(Op::pad, {{4}, {3, 2}}, enclosing({1}, {0})), {5});
+}
+
+TEST(PadRule, NeedsTwoCountsForEachDim) {
+  expect_error(pad({2, 3}, {1}, {1, 1}), Errc::invalid_argument,
+               {"pad(f32[2, 3], f32[])",
+                "low [1] is not a number from 0 to 4294967295 for each of "
+                "2 dims"});
+  expect_error(pad({2, 3}, {1, 1}, {1, 1, 1}), Errc::invalid_argument, {"high [1, 1, 1] is not"});
+  expect_error(pad({}, {0}, {}), Errc::invalid_argument, {"low [0]", "each of 0 dims"});
+}
+
+TEST(PadRule, RefusesToTakeElementsAway) {
+  expect_error(pad({2, 3}, {0, -1}, {1, 1}), Errc::invalid_argument, {"low [0, -1] is not"});
+  expect_error(pad({2, 3}, {0, 1}, {-far, 1}), Errc::invalid_argument,
+               {"high [-1099511627776, 1]"});
+}
+
+TEST(PadRule, RefusesAResultThatIsTooLarge) {
+  expect_error(pad({2, 3}, {far, 0}, {0, 0}), Errc::invalid_argument, {"low [1099511627776, 0]"});
+  expect_error(pad({2}, {4294967295}, {0}), Errc::allocation_failure, {"pad"});
+  expect_error(pad({1, 65536}, {65535, 0}, {0, 0}), Errc::allocation_failure,
+               {"pad", "4294967295"});
 }
 
 TEST(GatherRule, PutsTheShapeOfTheIndicesInPlaceOfDimZero) {

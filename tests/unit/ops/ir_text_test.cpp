@@ -64,6 +64,13 @@ TEST(IrText, ReadsRangesWhoseStepIsOneUnlessItIsSaid) {
   EXPECT_THAT(values_of(ranges.steps), ElementsAre(2, 1));
 }
 
+TEST(IrText, ReadsWhatLiesBeforeAndBehind) {
+  const IrOperation operation = parse_operation("Pad(%0, %1, [1, 0], [0, 2])").value();
+  EXPECT_EQ(operation.op, Op::pad);
+  EXPECT_THAT(values_of(operation.attributes.low), ElementsAre(1, 0));
+  EXPECT_THAT(values_of(operation.attributes.high), ElementsAre(0, 2));
+}
+
 TEST(IrText, ReadsEachPadding) {
   const OpAttributes same = parse_operation("Conv2d(%0, %1, [1,2], Same)")->attributes;
   EXPECT_THAT(values_of(same.strides), ElementsAre(1, 2));
@@ -153,6 +160,9 @@ TEST(IrText, SaysWhereAndWhatWasExpected) {
   EXPECT_EQ(refusal("Compare(%0, %1, Greater)"),
             "line 1, column 17: expected 'Equal', 'NotEqual', 'Less' or 'LessEqual', found "
             "'Greater'");
+  EXPECT_EQ(refusal("Pad(%0, %1, [1])"), "line 1, column 16: expected ',', found ')'");
+  EXPECT_EQ(refusal("Pad(%0, %1, [a], [0])"),
+            "line 1, column 14: expected a number of elements, found 'a'");
   EXPECT_EQ(refusal("Cast(%0, float)"),
             "line 1, column 10: expected 'f32', 'i32' or 'i64', found 'float'");
   EXPECT_THAT(refusal("Index(%0, [9223372036854775808])"), HasSubstr("a number of at most 64 bit"));

@@ -41,6 +41,8 @@ OpAttributes attributes_for(Op op) {
   attributes.strides = {1, 1};
   attributes.comparison = Comparison::less;
   attributes.dtype = DType::i64;
+  attributes.low = {1, 0};
+  attributes.high = {0, 2};
   attributes.slice = {.starts = {0, 0}, .ends = {2, 2}, .steps = {1, 1}};
   return attributes;
 }

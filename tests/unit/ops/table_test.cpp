@@ -42,6 +42,8 @@ TEST(OpTable, KnowsTheOpsWhoseAttributesMakeNoDifference) {
   odd.dtype = DType::i64;
   odd.window = {1, 1};
   odd.groups = 2;
+  odd.low = {1, 0};
+  odd.high = {0, 2};
   const TensorDesc square{DType::f32, {2, 2}};
   const TensorDesc rows{DType::i32, {2}};
   for (const OpInfo& op : op_table()) {
