@@ -1,7 +1,7 @@
 # cmake -DROOT=<folder> -DNAMES=<a;b> -DHEADER=<header> -DTYPE=<type> -DFUNCTION=<function>
 #       -DOUTPUT=<file> -P embed.cmake
 # Writes the table that FUNCTION of HEADER returns: a TYPE {name, text} for each file, names
-# relative to ROOT.
+# relative to ROOT. Texts bring their lengths: clang refuses to count so many characters.
 set(entries "")
 foreach(name IN LISTS NAMES)
   file(READ ${ROOT}/${name} text)
@@ -9,7 +9,7 @@ foreach(name IN LISTS NAMES)
   if(NOT terminator EQUAL -1)
     message(FATAL_ERROR "${name} contains the terminator of its own literal")
   endif()
-  string(APPEND entries "    {\"${name}\", R\"rk_source(${text})rk_source\"},\n")
+  string(APPEND entries "    {\"${name}\", R\"rk_source(${text})rk_source\"sv},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Written by src/cmake/embed.cmake.
 #include \"${HEADER}\"
@@ -17,6 +17,7 @@ file(WRITE ${OUTPUT} "// Written by src/cmake/embed.cmake.
 namespace ringkernel {
 
 namespace {
+using std::string_view_literals::operator\"\"sv;
 constexpr ${TYPE} table[] = {
 ${entries}};
 }  // namespace
