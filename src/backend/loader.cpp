@@ -1,12 +1,18 @@
 #include "backend/loader.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <system_error>
 #include <utility>
 
 namespace ringkernel::backend {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text = "tried: ";
@@ -25,6 +31,20 @@ std::string linker_reason(const std::string& name) {
   const std::string prefix = name + ": ";
   if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
   return reason;
+}
+
+/// Whoever else may write it brings code into this process. Empty: nobody may, or there is no such
+/// thing, which the linker says better.
+std::string objection_to(const fs::path& path) {
+  struct stat what {};
+  if (stat(path.c_str(), &what) != 0) return {};
+  if (what.st_uid != 0 && what.st_uid != geteuid())
+    return path.string() + " belongs to user " + std::to_string(what.st_uid) +
+           ", and not to root or to user " + std::to_string(geteuid());
+  if ((what.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  const bool is_of_all = (what.st_mode & S_IWOTH) != 0;
+  return path.string() + " can be written by " + (is_of_all ? "every user" : "its group") +
+         "; chmod go-w";
 }
 
 }  // namespace
@@ -76,6 +96,23 @@ std::string own_library() {
   return is_library ? path : std::string();
 }
 
+std::string objection_to_library(const fs::path& library) {
+  std::error_code failed;
+  const fs::path file = fs::canonical(library, failed);
+  if (failed) return {};
+  const fs::path folder = library.has_parent_path() ? library.parent_path() : ".";
+  for (const fs::path& path : {folder, file.parent_path(), file})
+    if (std::string why = objection_to(path); !why.empty()) return why;
+  return {};
+}
+
 void* SharedLibrary::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
+
+std::string SharedLibrary::path() const {
+  if (name_.find('/') != std::string::npos) return name_;  // nothing was searched
+  const link_map* map = nullptr;
+  if (dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) return name_;
+  return map->l_name;
+}
 
 }  // namespace ringkernel::backend

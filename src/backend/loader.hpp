@@ -6,6 +6,7 @@
 /// with the reason why it would not do.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class SharedLibrary {
   /// The candidate that was taken.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
+  /// Where it lies, whatever search has found it.
+  [[nodiscard]] std::string path() const;
+
   /// The address of `symbol`, or null.
   [[nodiscard]] void* find(const char* symbol) const noexcept;
 
@@ -44,5 +48,9 @@ class SharedLibrary {
 
 /// The path of the shared library that this code is part of; empty: it is part of the program.
 [[nodiscard]] std::string own_library();
+
+/// Why the file is not to be trusted, with the path that is to blame; empty if it is. A link is
+/// looked at where it lies, too.
+[[nodiscard]] std::string objection_to_library(const std::filesystem::path& library);
 
 }  // namespace ringkernel::backend

@@ -1,8 +1,5 @@
 #include "backend/registry.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -23,39 +20,7 @@ constexpr std::string_view plugin_prefix = "librk_backend_";
 constexpr std::string_view plugin_suffix = ".so";
 
 std::vector<std::string> plugin_folders() {
-  std::string_view left = environment("RINGKERNEL_BACKEND_PATH");
-  std::vector<std::string> folders;
-  while (!left.empty()) {
-    const std::size_t end = std::min(left.find(':'), left.size());
-    if (end != 0) folders.emplace_back(left.substr(0, end));
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return folders;
-}
-
-/// Whoever else may write it brings code into this process. Empty: nobody may, or there is no such
-/// thing, which the linker says better.
-std::string objection_to(const fs::path& path) {
-  struct stat what {};
-  if (stat(path.c_str(), &what) != 0) return {};
-  if (what.st_uid != 0 && what.st_uid != geteuid())
-    return path.string() + " belongs to user " + std::to_string(what.st_uid) +
-           ", and not to root or to user " + std::to_string(geteuid());
-  if ((what.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-  const bool is_of_all = (what.st_mode & S_IWOTH) != 0;
-  return path.string() + " can be written by " + (is_of_all ? "every user" : "its group") +
-         "; chmod go-w";
-}
-
-/// Why the file is not to be trusted; empty if it is. A link is looked at where it lies, too.
-std::string objection_to_plugin(const fs::path& plugin) {
-  std::error_code failed;
-  const fs::path file = fs::canonical(plugin, failed);
-  if (failed) return {};
-  const fs::path folder = plugin.has_parent_path() ? plugin.parent_path() : ".";
-  for (const fs::path& path : {folder, file.parent_path(), file})
-    if (std::string why = objection_to(path); !why.empty()) return why;
-  return {};
+  return paths_of_environment("RINGKERNEL_BACKEND_PATH");
 }
 
 /// Every candidate that would not do adds a line to `tried`.
@@ -63,7 +28,7 @@ Result<Backend> load_plugin(std::span<const std::string> candidates,
                             std::vector<std::string>& tried) {
   const char* const entry = RK_BACKEND_QUERY;
   for (const std::string& path : candidates) {
-    if (const std::string why = objection_to_plugin(path); !why.empty()) {
+    if (const std::string why = objection_to_library(path); !why.empty()) {
       tried.push_back(path + " - " + why);
       continue;
     }
@@ -84,23 +49,6 @@ Result<Backend> load_plugin(std::span<const std::string> candidates,
   return Error(make_error_code(Errc::backend_unavailable));
 }
 
-/// Where an installation has its plugins: beside the library that this is part of, or as far from
-/// the program as it was installed, wherever both are now; then where they were meant to be.
-std::vector<std::string> installed_folders() {
-  std::vector<std::string> folders;
-  const auto add = [&](const fs::path& folder) {
-    const std::string text = folder.lexically_normal().string();
-    if (std::ranges::find(folders, text) == folders.end()) folders.push_back(text);
-  };
-  const std::string library = own_library();
-  if (!library.empty()) add(fs::path(library).parent_path() / "ringkernel");
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed) add(program.parent_path() / RK_BACKEND_FOLDER_FROM_PROGRAM);
-  add(RK_BACKEND_FOLDER);
-  return folders;
-}
-
 /// Files that may be the plugin with this name.
 std::vector<std::string> plugin_paths(std::string_view name) {
   if (name.find('/') != std::string_view::npos) return {std::string(name)};
@@ -115,6 +63,21 @@ std::vector<std::string> plugin_paths(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string> installed_folders() {
+  std::vector<std::string> folders;
+  const auto add = [&](const fs::path& folder) {
+    const std::string text = folder.lexically_normal().string();
+    if (std::ranges::find(folders, text) == folders.end()) folders.push_back(text);
+  };
+  const std::string library = own_library();
+  if (!library.empty()) add(fs::path(library).parent_path() / "ringkernel");
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) add(program.parent_path() / RK_BACKEND_FOLDER_FROM_PROGRAM);
+  add(RK_BACKEND_FOLDER);
+  return folders;
+}
 
 std::span<const Backend> backends() noexcept {
   static const Backend all[] = {

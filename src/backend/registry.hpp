@@ -26,4 +26,9 @@ Result<Backend> find_backend(std::string_view name);
 /// $RINGKERNEL_BACKEND_PATH. Why others there cannot be used goes to `refused`.
 std::vector<Backend> all_backends(std::vector<std::string>& refused);
 
+/// Where an installation has plugins, and other libraries that only some need: beside the library
+/// that this is part of, or as far from the program as it was installed, wherever both are now;
+/// then where they were meant to be.
+std::vector<std::string> installed_folders();
+
 }  // namespace ringkernel::backend

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <string>
 
 namespace ringkernel {
@@ -10,6 +11,17 @@ namespace ringkernel {
 std::string_view environment(const char* name) {
   const char* const value = secure_getenv(name);
   return value == nullptr ? std::string_view() : value;
+}
+
+std::vector<std::string> paths_of_environment(const char* name) {
+  std::string_view left = environment(name);
+  std::vector<std::string> paths;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    if (end != 0) paths.emplace_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return paths;
 }
 
 Result<std::optional<bool>> switch_of_environment(const char* name) {

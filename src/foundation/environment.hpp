@@ -7,7 +7,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ringkernel/result.hpp"
 
@@ -15,6 +17,9 @@ namespace ringkernel {
 
 /// Empty if it is not there, or not to be believed.
 std::string_view environment(const char* name);
+
+/// Files or folders with colons between them; what is empty is left out.
+std::vector<std::string> paths_of_environment(const char* name);
 
 /// A variable that is "1" or "0"; nothing if it is empty.
 Result<std::optional<bool>> switch_of_environment(const char* name);
