@@ -51,7 +51,7 @@ class Ringkernel(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for option in ("TESTS", "BENCH", "EXAMPLES", "TOOLS"):
+        for option in ("TESTS", "BENCH", "EXAMPLES", "TOOLS", "MLIR"):
             toolchain.cache_variables[f"RINGKERNEL_{option}"] = False
         for boost in self.conans_boost():
             toolchain.cache_variables["RINGKERNEL_BOOST_INCLUDE"] = os.path.join(

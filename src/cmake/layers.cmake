@@ -120,9 +120,11 @@ endfunction()
 # a message by copies takes as long as fifty in shared memory. ALONE: it needs every core for
 # itself; the others run beside each other, at first those that take long, COST seconds. ONE_THREAD:
 # not under ThreadSanitizer, which would have nothing to see. COMPUTES: the test itself has much to
-# compute, and is optimised, where no sanitizer makes that dear.
+# compute, and is optimised, where no sanitizer makes that dear. EACH_MLIR: ctest runs it once for
+# each version of MLIR that is there, as <name>.22 with RK_MLIR=22 in its environment; else once, as
+# <name>, without any.
 function(rk_test name)
-  cmake_parse_arguments(ARG "EACH_TRANSFER;ALONE;ONE_THREAD;COMPUTES"
+  cmake_parse_arguments(ARG "EACH_TRANSFER;EACH_MLIR;ALONE;ONE_THREAD;COMPUTES"
                         "TIMEOUT;COST;SANITIZED_SUITES" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE
@@ -138,11 +140,22 @@ function(rk_test name)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
-  add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_COST)
     set(ARG_COST 0)
   endif()
   set(how TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} RUN_SERIAL ${ARG_ALONE})
+  get_property(versions GLOBAL PROPERTY RINGKERNEL_MLIR_FOUND)
+  if(ARG_EACH_MLIR AND versions)
+    foreach(version IN LISTS versions)
+      set(library ringkernel_mlir_${version})
+      add_dependencies(${name} ${library})
+      add_test(NAME ${name}.${version} COMMAND ${name})
+      set_tests_properties(${name}.${version} PROPERTIES
+        ${how} ENVIRONMENT "RK_MLIR=${version};MLIR_LIBRARY_PATH=$<TARGET_FILE:${library}>")
+    endforeach()
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES ${how})
   if(ARG_EACH_TRANSFER AND (ARG_SANITIZED_SUITES OR NOT RINGKERNEL_SANITIZE))
     set(filter)

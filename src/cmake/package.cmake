@@ -60,6 +60,19 @@ ${json_package}libboost1.81-dev | libboost-dev (>= 1.81)")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
     "flatbuffers-compiler, libflatbuffers-dev, ringkernel-tools")
 
+# Where MLIR's own package was there to build it (src/mlir/capi/).
+get_property(mlir GLOBAL PROPERTY RINGKERNEL_MLIR_PACKAGED)
+if(mlir)
+  list(APPEND CPACK_COMPONENTS_ALL mlir)
+  rk_deb(mlir NAME libringkernel-mlir-${mlir} SECTION libs
+    SUMMARY "persistent ring-kernel actor runtime on OpenCL - C API of MLIR ${mlir}"
+    TEXT "${what}\nThis library is loaded where models in MLIR are read. It has the functions of\n\
+MLIR's C API, which libmlir-${mlir} does not export.")
+  set(CPACK_DEBIAN_MLIR_PACKAGE_DEPENDS "libmlir-${mlir}")
+  set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libringkernel-mlir-${mlir}")
+  string(APPEND CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS ", libringkernel-mlir-${mlir}")
+endif()
+
 rk_deb(tools NAME ringkernel-tools SECTION utils
   SUMMARY "persistent ring-kernel actor runtime on OpenCL - tools"
   TEXT "${what}\nrkstat shows what runs, rkinfo which devices there are, rkc prepares programs of\n\

@@ -1,6 +1,6 @@
 #!/bin/sh
 # deb_contents.sh BUILD: packs BUILD as Debian packages and looks into them. CPACK and VERSION are
-# as in that build. Exit code 77: there is nothing here to pack with.
+# as in that build; MLIR, too, the version whose library is packed, if one is. Exit code 77: there is nothing here to pack with.
 set -eu
 for tool in dpkg-deb dpkg-shlibdeps file; do
   command -v $tool >/dev/null || { echo "skipped: $tool is missing (./rk packages)"; exit 77; }
@@ -33,7 +33,9 @@ holds() {
   done
 }
 
-for package in libringkernel0 libringkernel-json0 libringkernel-dev ringkernel-tools; do
+# shellcheck disable=SC2086 # names
+for package in libringkernel0 libringkernel-json0 libringkernel-dev ringkernel-tools \
+  ${MLIR:+libringkernel-mlir-$MLIR}; do
   deb=${package}_${VERSION}_$architecture.deb
   mv "$deb" $package
   dpkg-deb --fsys-tarfile $package | tar -t | grep -v '/$' | sort >$package.files
@@ -67,6 +69,10 @@ holds libringkernel-dev 'libringkernel\.so' 'libringkernel_cpp\.a' 'ringkernel/r
 has ringkernel-tools Section utils
 has ringkernel-tools Depends libncursesw6
 holds ringkernel-tools bin/rkstat bin/rkinfo bin/rkc
+if [ -n "${MLIR:-}" ]; then
+  has "libringkernel-mlir-$MLIR" Depends "libmlir-$MLIR"
+  holds "libringkernel-mlir-$MLIR" "ringkernel/libringkernel_mlir-$MLIR\.so"
+fi
 
 if ls -- *.deb 2>/dev/null; then complain "these packages are too many"; fi
 if sort -- *.files | uniq -d | grep .; then complain "these files are in two packages"; fi

@@ -53,12 +53,14 @@ LAYERS = {
                 "foundation", "protocol"},
     "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
-    "python": {"onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "mlir": {"runtime", "backend", "backend/cache", "message", "ops", "foundation", "protocol"},
+    "python": {"onnx", "mlir", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
     "python_json": {"python", "schema", "program", "foundation", "protocol"},
-    "capi": {"mind", "onnx", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
+    "capi": {"mind", "onnx", "mlir", "runtime", "telemetry", "message", "ops", "foundation",
+             "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
-              "foundation", "protocol"},
+              "mlir", "foundation", "protocol"},
 }
 # Folder of a layer -> what of its own layer it may include beside itself. The files beside the
 # folders may include all of it.
@@ -74,8 +76,8 @@ ROOMS = {
     "src/runtime/observe": {"src/runtime", "src/runtime/calls"},
 }
 PUBLIC_HEADERS = {
-    "foundation": {"error.hpp", "errc.def", "result.hpp", "tensor.hpp", "limits.hpp",
-                   "message_buffer.hpp", "interrupt.hpp"},
+    "foundation": {"diagnostic.hpp", "error.hpp", "errc.def", "result.hpp", "tensor.hpp",
+                   "limits.hpp", "message_buffer.hpp", "interrupt.hpp"},
     "ops": {"op.hpp"},
     "message": {"message.hpp", "ops.hpp"},
     "program": {"program.hpp"},
@@ -84,6 +86,7 @@ PUBLIC_HEADERS = {
     "telemetry": {"telemetry.hpp"},
     "mind": {"mind_runtime.hpp"},
     "onnx": {"onnx.hpp"},
+    "mlir": {"mlir.hpp"},
     "capi": {"mind_runtime.h", "ringkernel.h", "ringkernel_graph.h", "ringkernel_async.h",
              "ringkernel_metrics.h"},
     "capi_json": {"ringkernel_json.h"},

@@ -9,6 +9,7 @@ vcpkg_cmake_configure(
     -DRINGKERNEL_TESTS=OFF
     -DRINGKERNEL_BENCH=OFF
     -DRINGKERNEL_EXAMPLES=OFF
+    -DRINGKERNEL_MLIR=OFF
     "-DRINGKERNEL_BOOST_INCLUDE=${CURRENT_INSTALLED_DIR}/include"
     "-DFLATC=${CURRENT_HOST_INSTALLED_DIR}/tools/flatbuffers/flatc")
 vcpkg_cmake_install()

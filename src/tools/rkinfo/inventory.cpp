@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "backend/registry.hpp"
+#include "ringkernel/mlir.hpp"
 
 namespace rkinfo {
 
@@ -58,16 +59,26 @@ BackendInfo inspect(const ringkernel::backend::Backend& backend, bool self_test)
   return info;
 }
 
+MlirInfo look_for_mlir() {
+  const auto found = ringkernel::mlir::find_library();
+  if (!found.has_value()) return {.failure = found.error().text()};
+  return {.version = std::to_string(found->major) + "." + std::to_string(found->minor) + "." +
+                     std::to_string(found->patch),
+          .path = found->path};
+}
+
 }  // namespace
 
-std::vector<BackendInfo> take_inventory(bool self_test) {
-  std::vector<BackendInfo> backends;
+Inventory take_inventory(bool self_test) {
+  Inventory inventory;
   std::vector<std::string> refused;
   for (const auto& backend : ringkernel::backend::all_backends(refused))
-    backends.push_back(inspect(backend, self_test));
+    inventory.backends.push_back(inspect(backend, self_test));
   if (!refused.empty())
-    backends.push_back({"plugins", "in $RINGKERNEL_BACKEND_PATH, refused", 0, {}, refused});
-  return backends;
+    inventory.backends.push_back(
+        {"plugins", "in $RINGKERNEL_BACKEND_PATH, refused", 0, {}, refused});
+  inventory.mlir = look_for_mlir();
+  return inventory;
 }
 
 const char* kind_name(uint32_t kind) noexcept {

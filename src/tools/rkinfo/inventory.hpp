@@ -29,11 +29,23 @@ struct BackendInfo {
   std::vector<std::string> failures;  ///< libraries, drivers and platforms that would not do
 };
 
-/// Asks every backend for its devices; with `self_test`, opens each one.
-std::vector<BackendInfo> take_inventory(bool self_test);
+/// The library that models in MLIR would be read by.
+struct MlirInfo {
+  std::string version{};  ///< "22.1.8"; empty if there is none
+  std::string path{};
+  std::string failure{};  ///< why there is none
+};
 
-std::string render_text(const std::vector<BackendInfo>& backends);
-std::string render_json(const std::vector<BackendInfo>& backends);
+struct Inventory {
+  std::vector<BackendInfo> backends;
+  MlirInfo mlir;
+};
+
+/// Asks every backend for its devices; with `self_test`, opens each one.
+Inventory take_inventory(bool self_test);
+
+std::string render_text(const Inventory& inventory);
+std::string render_json(const Inventory& inventory);
 
 /// "cpu", "gpu" or "other".
 const char* kind_name(uint32_t kind) noexcept;

@@ -1,4 +1,5 @@
-// rkinfo: what can run ring kernels on this machine, how, and what would not do.
+// rkinfo: what can run ring kernels on this machine, how, and what would not do; and which MLIR
+// reads models.
 // Exit code 0 if some device is usable, 1 if none is.
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ int main(int argument_count, char** arguments) {
   app.add_flag("--no-self-test", skip_self_test, "Only ask the devices, open none");
   CLI11_PARSE(app, argument_count, arguments);
 
-  const std::vector<rkinfo::BackendInfo> backends = rkinfo::take_inventory(!skip_self_test);
-  fmt::print("{}", as_json ? rkinfo::render_json(backends) : rkinfo::render_text(backends));
-  return std::ranges::any_of(backends, usable) ? 0 : 1;
+  const rkinfo::Inventory inventory = rkinfo::take_inventory(!skip_self_test);
+  fmt::print("{}", as_json ? rkinfo::render_json(inventory) : rkinfo::render_text(inventory));
+  return std::ranges::any_of(inventory.backends, usable) ? 0 : 1;
 }

@@ -41,9 +41,9 @@ json::object to_json(const DeviceInfo& device) {
 
 }  // namespace
 
-std::string render_json(const std::vector<BackendInfo>& backends) {
+std::string render_json(const Inventory& inventory) {
   json::array list;
-  for (const BackendInfo& backend : backends) {
+  for (const BackendInfo& backend : inventory.backends) {
     json::array devices;
     for (const DeviceInfo& device : backend.devices) devices.push_back(to_json(device));
     json::array failures;
@@ -56,7 +56,12 @@ std::string render_json(const std::vector<BackendInfo>& backends) {
         {"failures", std::move(failures)},
     });
   }
-  return json::serialize(json::object{{"backends", std::move(list)}}) + "\n";
+  const MlirInfo& mlir = inventory.mlir;
+  json::object of_mlir{{"failure", mlir.failure}};
+  if (mlir.failure.empty()) of_mlir = {{"version", mlir.version}, {"path", mlir.path}};
+  return json::serialize(
+             json::object{{"backends", std::move(list)}, {"mlir", std::move(of_mlir)}}) +
+         "\n";
 }
 
 }  // namespace rkinfo

@@ -54,16 +54,21 @@ void render_device(Out out, const DeviceInfo& device) {
 
 }  // namespace
 
-std::string render_text(const std::vector<BackendInfo>& backends) {
+std::string render_text(const Inventory& inventory) {
   std::string text;
   const Out out = std::back_inserter(text);
-  for (const BackendInfo& backend : backends) {
+  for (const BackendInfo& backend : inventory.backends) {
     fmt::format_to(out, "backend {} (score {}): {}\n", backend.name, backend.score,
                    backend.description);
     for (const DeviceInfo& device : backend.devices) render_device(out, device);
     for (const std::string& failure : backend.failures)
       fmt::format_to(out, "  failed: {}\n", failure);
   }
+  const MlirInfo& mlir = inventory.mlir;
+  if (mlir.failure.empty())
+    fmt::format_to(out, "MLIR {}: {}\n", mlir.version, mlir.path);
+  else
+    fmt::format_to(out, "MLIR: none\n  failed: {}\n", mlir.failure);
   return text;
 }
 
