@@ -2,6 +2,10 @@
 """Makes the models beside this file: four classifiers of scikit-learn, and digits_mlp_bare.onnx,
 which has the weights of digits_mlp.onnx and gives no label.
 
+digits_mlp_bare.mlir is what torch-mlir makes of that one, with rows fixed to 1 and constants folded
+by onnxruntime: torch-mlir-import-onnx, then torch-mlir-opt with
+--torch-onnx-to-torch-backend-pipeline --torch-backend-to-linalg-on-tensors-backend-pipeline.
+
 The files here were made with Python 3.11.7, scikit-learn 1.9.1, numpy 2.4.6, skl2onnx 1.20.0 and
 onnx 1.23.2. Other versions, and other processors, train other weights; the expectations in
 scikit_test.cpp have to change with the files.
