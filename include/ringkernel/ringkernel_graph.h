@@ -1,5 +1,5 @@
 /// Functions and resident tensors for C: whole networks of ops that one message runs, and tensors
-/// that stay on the device (docs/GRAPHS.md, docs/TENSORS.md, docs/ONNX.md).
+/// that stay on the device (docs/GRAPHS.md, docs/TENSORS.md, docs/ONNX.md, docs/MLIR.md).
 ///
 ///     ringkernel_function* scores;
 ///     ringkernel_function_compile_text(runtime, "scores", text, NULL, &scores);
@@ -57,6 +57,46 @@ typedef struct ringkernel_onnx_model {
   size_t state_count;
 } ringkernel_onnx_model;
 
+enum ringkernel_severity {
+  RINGKERNEL_SEVERITY_ERROR = 0,
+  RINGKERNEL_SEVERITY_WARNING = 1,
+  RINGKERNEL_SEVERITY_NOTE = 2, /* to the diagnostic before it */
+  RINGKERNEL_SEVERITY_REMARK = 3
+};
+
+/// What is said of a text, and of which place in it.
+typedef struct ringkernel_diagnostic {
+  size_t struct_size; /* as much as this library fills */
+  int32_t severity;   /* enum ringkernel_severity */
+  uint32_t line;      /* from 1 on; 0: not known */
+  uint32_t column;    /* from 1 on; 0: not known */
+  uint32_t reserved;  /* 0 */
+  const char* file;   /* "": not known */
+  const char* text;
+} ringkernel_diagnostic;
+
+/// The diagnostic and its texts are there during the call only.
+typedef void (*ringkernel_diagnostic_function)(void* user, const ringkernel_diagnostic* diagnostic);
+
+/// A function in MLIR (docs/MLIR.md).
+typedef struct ringkernel_mlir_module {
+  size_t struct_size;   /* sizeof(ringkernel_mlir_module) */
+  const char* text;     /* or bytecode */
+  uint64_t text_bytes;  /* 0: up to the zero behind the text */
+  const char* name;     /* of the graph, and of the text in errors; null: the function's, and "-" */
+  const char* function; /* which; null: the only one that is public */
+  const char* library;  /* with MLIR's C API; null: it is looked for */
+  /// Arguments that the function keeps, and the results that they become for the next execution, by
+  /// their places from 0 on.
+  const size_t* state_arguments;
+  const size_t* state_results;
+  size_t state_count;
+  /// Called in the calling thread for each thing that is said of the text, notes behind what they
+  /// belong to, and warnings where the text is read. Null: nobody is told.
+  ringkernel_diagnostic_function diagnostic;
+  void* user;
+} ringkernel_mlir_module;
+
 /// What a function takes and gives, and what it occupies.
 typedef struct ringkernel_signature {
   size_t struct_size; /* sizeof(ringkernel_signature) */
@@ -113,6 +153,13 @@ RINGKERNEL_API ringkernel_status ringkernel_function_compile_text(
 /// cannot be read; names, extents), E6003 with every op that is not known, E2005.
 RINGKERNEL_API ringkernel_status ringkernel_function_compile_onnx(
     ringkernel_runtime* runtime, const ringkernel_onnx_model* model,
+    const ringkernel_function_options* options, ringkernel_function** out_function);
+/// From a function in MLIR. library_not_found, symbol_not_found and unsupported (no such library,
+/// or none that will do), invalid_argument (what MLIR refuses, with its own words; no such
+/// function; several, and none is named; open extents; states), E6003 with every op that is not
+/// read, E2005.
+RINGKERNEL_API ringkernel_status ringkernel_function_compile_mlir(
+    ringkernel_runtime* runtime, const ringkernel_mlir_module* module,
     const ringkernel_function_options* options, ringkernel_function** out_function);
 /// Another one with the same commands and constants, and with states of its own, zeros at first.
 RINGKERNEL_API ringkernel_status ringkernel_function_instance(

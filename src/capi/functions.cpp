@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "capi/executions.hpp"
+#include "ringkernel/mlir.hpp"
 #include "ringkernel/onnx.hpp"
 
 namespace ringkernel::capi {
@@ -56,6 +57,52 @@ Result<Graph> read_model(const ringkernel_onnx_model* given) {
   if (raw.file != nullptr) return onnx::read_file(raw.file, options);
   if (raw.data == nullptr) return null_argument("model->data");
   return onnx::read({static_cast<const std::byte*>(raw.data), raw.data_bytes}, options);
+}
+
+Result<mlir::Options> read_mlir_options(const ringkernel_mlir_module& raw) {
+  mlir::Options options;
+  if (raw.name != nullptr) options.name = raw.name;
+  if (raw.function != nullptr) options.function = raw.function;
+  if (raw.library != nullptr) options.library = raw.library;
+  if (raw.state_count == 0) return options;
+  if (raw.state_arguments == nullptr) return null_argument("module->state_arguments");
+  if (raw.state_results == nullptr) return null_argument("module->state_results");
+  for (std::size_t i = 0; i < raw.state_count; ++i) {
+    const std::size_t argument = raw.state_arguments[i];
+    if (!options.state.emplace(argument, raw.state_results[i]).second)
+      return Error(Errc::invalid_argument,
+                   "argument " + std::to_string(argument) + " is in module->state_arguments twice");
+  }
+  return options;
+}
+
+/// Each of them, and then its notes.
+void tell(const Diagnostics& told, const ringkernel_mlir_module& raw) {
+  for (const Diagnostic& one : told) {
+    const ringkernel_diagnostic diagnostic{.struct_size = sizeof diagnostic,
+                                           .severity = static_cast<std::int32_t>(one.severity),
+                                           .line = one.at.line,
+                                           .column = one.at.column,
+                                           .reserved = 0,
+                                           .file = one.at.file.c_str(),
+                                           .text = one.message.c_str()};
+    raw.diagnostic(raw.user, &diagnostic);
+    tell(one.notes, raw);
+  }
+}
+
+Result<Graph> read_module(const ringkernel_mlir_module* given) {
+  if (given == nullptr) return null_argument("module");
+  RK_TRY(raw, read_options(given));
+  if (raw.text == nullptr) return null_argument("module->text");
+  RK_TRY(options, read_mlir_options(raw));
+  Diagnostics told;
+  options.diagnostics = &told;
+  const std::string_view text =
+      raw.text_bytes == 0 ? std::string_view(raw.text) : std::string_view(raw.text, raw.text_bytes);
+  Result<Graph> graph = mlir::read(text, options);
+  if (raw.diagnostic != nullptr) tell(told, raw);
+  return graph;
 }
 
 Result<void> compile(const std::shared_ptr<RingKernelRuntime>& runtime, const Graph& graph,
@@ -216,6 +263,16 @@ ringkernel_status ringkernel_function_compile_onnx(ringkernel_runtime* handle,
                                                    ringkernel_function** out_function) {
   return with_runtime(handle, [&](const auto& runtime) -> Result<void> {
     RK_TRY(graph, read_model(model));
+    return compile(runtime, graph, options, out_function);
+  });
+}
+
+ringkernel_status ringkernel_function_compile_mlir(ringkernel_runtime* handle,
+                                                   const ringkernel_mlir_module* module,
+                                                   const ringkernel_function_options* options,
+                                                   ringkernel_function** out_function) {
+  return with_runtime(handle, [&](const auto& runtime) -> Result<void> {
+    RK_TRY(graph, read_module(module));
     return compile(runtime, graph, options, out_function);
   });
 }

@@ -2,11 +2,16 @@
 
 namespace ringkernel::python {
 
+nb::object text_to(std::string_view text) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 nb::object to_exception(const Error& error) {
   const nb::object make = nb::module_::import_("pyringkernel.errors").attr("make");
   const bool is_ours = error.code.category() == error_category();
-  return make(is_ours ? error.code.value() : 0, error.text(), error.message, error.fault_code,
-              error.fault_detail);
+  return make(is_ours ? error.code.value() : 0, text_to(error.text()), error.message,
+              error.fault_code, error.fault_detail);
 }
 
 void raise(const Error& error) {

@@ -7,12 +7,16 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "python/nanobind.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::python {
+
+/// Of whatever bytes a text has: those that are no UTF-8 become `\xff`.
+[[nodiscard]] nb::object text_to(std::string_view text);
 
 /// An exception of the class that stands for the error's code.
 [[nodiscard]] nb::object to_exception(const Error& error);

@@ -5,6 +5,7 @@
 #include "python/function.hpp"
 #include "python/graph.hpp"
 #include "python/kernel.hpp"
+#include "python/mlir.hpp"
 #include "python/runtime.hpp"
 #include "python/tensor.hpp"
 #include "ringkernel/version.hpp"
@@ -19,6 +20,7 @@ NB_MODULE(_core, module) {
   python::bind_events(module);
   python::bind_kernel(module);
   python::bind_graph(module);
+  python::bind_mlir(module);
   python::bind_function(module);
   python::bind_runtime(module);
 }

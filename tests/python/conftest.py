@@ -1,8 +1,10 @@
 """What the tests share: a runtime for each backend, kernels, and processes of their own."""
 
 import asyncio
+import functools
 import importlib.util
 import itertools
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,7 +16,24 @@ import pyringkernel as rk
 
 ROOT = pathlib.Path(__file__).parents[2]
 BACKENDS = ("native", "opencl")
+MLIR_VERSIONS = (19, 22)
 _numbers = itertools.count()
+
+
+@functools.cache
+def mlir_libraries():
+    """{version: path}: what `MLIR_LIBRARY_PATH` names, what was built here, what is installed."""
+    places = [place for place in os.environ.get("MLIR_LIBRARY_PATH", "").split(":") if place]
+    for preset in ("python/*", "release", "dev"):
+        places += ROOT.glob(f"build/{preset}/src/mlir/capi/libringkernel_mlir-*.so")
+    found = {}
+    for place in (*places, ""):
+        try:
+            library = rk.mlir.library(place)
+        except rk.Error:
+            continue
+        found.setdefault(library.version[0], library.path)
+    return found
 
 
 @pytest.fixture(scope="session", params=BACKENDS)

@@ -327,6 +327,8 @@ def test_what_is_too_large_says_which_ring_has_room(runtime, new_id, word, count
         lambda runtime, path: runtime.add_program("p", "", schema=path),
         lambda runtime, path: rk.onnx.read(path),
         lambda runtime, path: rk.onnx.read(str(path)),
+        lambda runtime, path: rk.mlir.read_file(path),
+        lambda runtime, path: rk.mlir.read_file(str(path)),
     ),
 )
 def test_a_file_that_is_not_there(native, tmp_path, use):

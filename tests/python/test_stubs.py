@@ -50,6 +50,10 @@ def program() -> float:
         compiled: rk.Function = scores.functions[0]
         compiled.instance()
         graph: rk.Graph = rk.onnx.read("model.onnx", inputs={"x": (1, 4)})
+        told: list[rk.Diagnostic] = []
+        graph = rk.mlir.read("text", function="f", state={0: 1}, diagnostics=told)
+        graph = rk.mlir.read_file("model.mlir", name="model", library="lib.so")
+        version: tuple[int, int, int] = rk.mlir.library().version
         value: rk.Value = graph.add(graph.input((2,)), 1.0)
         graph.output(value)
         runtime.compile(graph)
@@ -67,6 +71,7 @@ def program() -> float:
         except rk.ShapeError as error:
             code: int = error.code
             shape: ValueError = error
+            lines: list[int] = [one.line for one in error.diagnostics]
         event: rk.Event = runtime.events(repeat_period=1).next(0.5)
         async def awaits() -> bytes:
             async for each in runtime.events():
@@ -90,6 +95,7 @@ BAD = {
     "runtime.launch(5)": "arg-type",
     "kernel.metrics().acepted": "attr-defined",
     "runtime.metrics().kernels = 1": "misc",
+    "rk.mlir.read('text', state={'x': 1})": "dict-item",
     "rk.Wrong": "attr-defined",
 }
 

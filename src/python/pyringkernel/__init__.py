@@ -7,7 +7,7 @@
         kernel.add(np.float32([1, 2]), np.float32([3, 4]))
 """
 
-from . import aio, onnx, ops
+from . import aio, mlir, onnx, ops
 from ._core import (
     Function,
     Graph,
@@ -18,6 +18,7 @@ from ._core import (
     Traced,
     Value,
 )
+from .diagnostics import Diagnostic
 from .errors import (
     BackendUnavailable,
     Backpressure,
@@ -47,6 +48,7 @@ from .runtime import Runtime
 __version__ = "0.1.0"
 
 __all__ = [
+    "Diagnostic",
     "ErrorRecord",
     "Event",
     "Events",
@@ -63,6 +65,7 @@ __all__ = [
     "Tensor",
     "Traced",
     "Value",
+    "mlir",
     "onnx",
     "ops",
     "BackendUnavailable",

@@ -8,6 +8,7 @@ import os
 import re
 
 from ._core import codes
+from .diagnostics import Diagnostic
 
 
 class Error(Exception):
@@ -24,6 +25,8 @@ class Error(Exception):
     #: What the handler of a program of your own said (`HandlerFault`).
     fault_code: int = 0
     fault_detail: int = 0
+    #: What was said of the model's text, and of which places in it (`mlir.read`).
+    diagnostics: "tuple[Diagnostic, ...]" = ()
 
 
 class ShapeError(Error, ValueError):
@@ -90,7 +93,7 @@ class OutOfMemory(Error, MemoryError):
 
 
 class BackendUnavailable(Error, OSError):
-    """No device, driver or compiler of that kind; `str()` says what to install."""
+    """No device, driver, compiler or library of that kind; `str()` says what to install."""
 
 
 class DeviceError(Error, RuntimeError):
