@@ -155,6 +155,7 @@ BenchModel silero() {
 
 BenchModel mlp() { return mlp_of("digits_mlp.onnx"); }
 BenchModel bare_mlp() { return mlp_of("digits_mlp_bare.onnx"); }
+BenchModel mlir_mlp() { return mlp_of("digits_mlp_bare.mlir"); }
 
 BenchModel mobilenet() {
   return {.file = fetched_file("mobilenet"),

@@ -74,6 +74,8 @@ struct BenchModel {
 /// The same without its label, which onnxruntime would compute even if only the probabilities are
 /// asked for.
 [[nodiscard]] BenchModel bare_mlp();
+/// The same in MLIR.
+[[nodiscard]] BenchModel mlir_mlp();
 [[nodiscard]] BenchModel mobilenet();
 [[nodiscard]] BenchModel minilm16();
 [[nodiscard]] BenchModel magika();

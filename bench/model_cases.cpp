@@ -16,6 +16,7 @@
 #include "bench_model.hpp"
 #include "figures.hpp"
 #include "onnxruntime.hpp"
+#include "ringkernel/mlir.hpp"
 #include "ringkernel/onnx.hpp"
 #include "ringkernel/ringkernel.hpp"
 
@@ -26,7 +27,20 @@ namespace rk = ringkernel;
 
 constexpr double frame_seconds = 512.0 / 16'000;
 
+std::vector<char> content_of(const std::string& name) {
+  std::vector<char> content(std::filesystem::file_size(name));
+  std::ifstream file(name, std::ios::binary);
+  if (!file.read(content.data(), static_cast<std::streamsize>(content.size())))
+    throw std::runtime_error("cannot read " + name);
+  return content;
+}
+
+/// By its name an ONNX file, or MLIR.
 rk::Result<rk::Graph> read(const BenchModel& model) {
+  if (model.file.ends_with(".mlir")) {
+    const std::vector<char> text = content_of(model.file);
+    return rk::mlir::read({text.data(), text.size()});
+  }
   rk::onnx::Options options{.outputs = {model.output.name}};
   for (const Port& input : model.inputs) options.inputs.emplace(input.name, input.dims);
   for (const KeptPort& kept : model.state) options.state.emplace(kept.before, kept.after);
@@ -59,11 +73,9 @@ class OurModel {
 class OrtModel {
  public:
   explicit OrtModel(const BenchModel& model)
-      : inputs_(model.make_operands(0).values()), output_(model.output.size()) {
-    bytes_.resize(std::filesystem::file_size(model.file));
-    std::ifstream file(model.file, std::ios::binary);
-    if (!file.read(bytes_.data(), static_cast<std::streamsize>(bytes_.size())))
-      throw std::runtime_error("cannot read " + model.file);
+      : bytes_(content_of(model.file)),
+        inputs_(model.make_operands(0).values()),
+        output_(model.output.size()) {
     std::vector<OnnxPlace> inputs;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       places_.push_back(place_in(inputs_[i]));
@@ -171,9 +183,10 @@ Measurement ort_streams() {
   });
 }
 
-Measurement largest_error(const BenchModel& model, const char* backend) {
+/// `other`: what onnxruntime reads of the same model.
+Measurement largest_error(const BenchModel& model, const char* backend, const BenchModel& other) {
   OurModel ours(model, backend);
-  OrtModel theirs(model);
+  OrtModel theirs(other);
   constexpr std::size_t runs_compared = 200;
   double worst = 0;
   for (std::size_t number = 0; number < runs_compared; ++number) {
@@ -187,6 +200,26 @@ Measurement largest_error(const BenchModel& model, const char* backend) {
     }
   }
   return {worst, worst, worst, worst, runs_compared};
+}
+
+Measurement largest_error(const BenchModel& model, const char* backend) {
+  return largest_error(model, backend, model);
+}
+
+/// In MLIR. Throws Absent where there is none.
+BenchModel mlp_of_mlir() {
+  if (const auto library = rk::mlir::find_library(); !library) throw Absent(library.error().text());
+  return mlir_mlp();
+}
+
+/// The one that loads MLIR: a case is a process.
+Measurement first_read_ms() {
+  const BenchModel model = mlir_mlp();
+  const Stopwatch watch;
+  const auto graph = read(model);
+  const double ms = watch.us() / 1000;
+  if (!graph) throw Absent(graph.error().text());
+  return {ms, ms, ms, ms, 1};
 }
 
 const std::vector<Case> cases_of_models = {
@@ -204,6 +237,11 @@ const std::vector<Case> cases_of_models = {
     {"mlp_ort_label", "us", [] { return ort_us(mlp()); }},
     {"mlp_error_native", "of 1e-5", [] { return largest_error(mlp(), "native"); }},
     {"mlp_error_pocl", "of 1e-5", [] { return largest_error(mlp(), "opencl"); }},
+    {"mlir_first", "ms", first_read_ms},
+    {"mlir_read", "ms", [] { return read_ms(mlp_of_mlir()); }},
+    {"mlir_mlp_native", "us", [] { return ours_us(mlp_of_mlir(), "native"); }},
+    {"mlir_mlp_error", "of 1e-5",
+     [] { return largest_error(mlp_of_mlir(), "native", bare_mlp()); }},
     {"mobilenet_native", "us", [] { return ours_us(mobilenet(), "native"); }},
     {"mobilenet_ort", "us", [] { return ort_us(mobilenet()); }},
     {"mobilenet_error_native", "of 1e-5", [] { return largest_error(mobilenet(), "native"); }},
@@ -235,6 +273,10 @@ const std::vector<Figure> figures_of_models = with_absences({
     {"mlp_pocl_vs_ort", "x", Better::higher, 2, "mlp_pocl", mlp_baselines},
     {"mlp_error_native", "of 1e-5", Better::lower, 1, "mlp_error_native"},
     {"mlp_error_pocl", "of 1e-5", Better::lower, 1, "mlp_error_pocl"},
+    {"mlir_first_ms", "ms", Better::lower, 200, "mlir_first"},
+    {"mlir_read_ms", "ms", Better::lower, 10, "mlir_read"},
+    {"mlir_mlp_vs_ort", "x", Better::higher, Figure::no_bar, "mlir_mlp_native", {"mlp_ort"}},
+    {"mlir_mlp_error", "of 1e-5", Better::lower, 1, "mlir_mlp_error"},
     {"mobilenet_vs_ort", "x", Better::higher, 0.8, "mobilenet_native", {"mobilenet_ort"}},
     {"mobilenet_error_native", "of 1e-5", Better::lower, 1, "mobilenet_error_native"},
     {"mobilenet_error_pocl", "of 1e-5", Better::lower, 1, "mobilenet_error_pocl"},

@@ -23,6 +23,10 @@ namespace bench {
 /// pixels. Also `mlp_ort_label`: onnxruntime with the file whole, of which it computes the label as
 /// well.
 ///
+/// `mlir`: the same classifier in MLIR, as torch-mlir writes it. `mlir_first` in ms: the read of a
+/// process that loads MLIR; `mlir_read`: one of those after it; `mlir_mlp_native`,
+/// `mlir_mlp_error`. Throws Absent where there is no MLIR.
+///
 /// `mobilenet`: which way up a line of text is, by PaddleOCR's MobileNetV3, of the file that
 /// RINGKERNEL_MOBILENET names; a run is an image of 48 x 192 pixels.
 ///
