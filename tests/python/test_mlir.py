@@ -109,7 +109,7 @@ def test_states(native, library, given):
     (
         ({2: 0}, rk.MessageError, "argument 2 becomes result 0"),
         ({0: 2}, rk.MessageError, "argument 0 becomes result 2"),
-        ({0: 1, 1: 1}, rk.MessageError, "each for one state"),
+        ({0: 1, 1: 1}, rk.MessageError, "each serves one state"),
         ({0: -1}, ValueError, "from 0 on; not -1"),
         ({"total": 1}, TypeError, "str"),
         ({0: 1.5}, TypeError, "float"),
