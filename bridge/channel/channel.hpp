@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bridge/channel/channel_counters.hpp"
 #include "bridge/channel/channel_types.hpp"
 #include "bridge/channel/holds.hpp"
 #include "bridge/channel/latencies.hpp"
@@ -205,13 +206,6 @@ class Channel {
     std::uint64_t deadline_ns;
     Completion* completion;
   };
-  /// Single writers: `accepted` under the send lock, `replied`, `faulted`, `late` under the consume
-  /// lock; the others are rare enough to be added to by anybody.
-  struct Atomics {
-    std::atomic<std::uint64_t> accepted{0};
-    alignas(64) std::atomic<std::uint64_t> replied{0}, faulted{0}, late{0};
-    std::atomic<std::uint64_t> ended{0}, dropped{0}, expired{0}, cancelled{0};
-  };
   /// Outcomes for the mailbox that a drain has met and not put there yet: one lock for many.
   struct Arrivals {
     std::array<MessageId, batch_max> ids;
@@ -304,7 +298,7 @@ class Channel {
   Holds holds_;
   const std::uint32_t payload_bytes_max_;
   const std::uint32_t reply_bytes_max_;
-  Atomics counters_;
+  CountedByChannel counters_;
   const Latencies::Pointer latencies_;
   MethodCounts methods_;
 

@@ -133,16 +133,7 @@ std::uint64_t Channel::unanswered() const noexcept {
   return load(counters_.accepted) - outcomes;
 }
 
-ChannelCounters Channel::counters() const noexcept {
-  const auto load = [](const auto& word) { return word.load(std::memory_order_relaxed); };
-  return {load(counters_.accepted),
-          load(counters_.replied),
-          load(counters_.faulted) + load(counters_.ended),
-          load(counters_.late),
-          load(counters_.dropped),
-          load(counters_.expired),
-          load(counters_.cancelled)};
-}
+ChannelCounters Channel::counters() const noexcept { return counters_.read(); }
 
 std::vector<Channel::InFlight> Channel::longest_in_flight(std::size_t count) {
   std::vector<InFlight> found;

@@ -58,17 +58,6 @@ struct ChannelLimits {
   std::string name = {};           ///< of the kernel, there
 };
 
-/// Counters of the host side, all monotonic.
-struct ChannelCounters {
-  std::uint64_t accepted = 0;
-  std::uint64_t replied = 0;  ///< outcomes that carry a reply
-  std::uint64_t failed = 0;   ///< outcomes that carry an error, all kinds
-  std::uint64_t late = 0;     ///< replies to messages that had their outcome already
-  std::uint64_t dropped = 0;  ///< by policy
-  std::uint64_t expired = 0;  ///< by deadline
-  std::uint64_t cancelled = 0;
-};
-
 /// Wakes the bridge thread; implemented by Bridge.
 class Nudge {
  public:

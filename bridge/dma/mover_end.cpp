@@ -110,12 +110,8 @@ void Mover::refresh_telemetry(std::uint32_t kernel) {
   const auto store = [](auto& word, auto value) {
     atomic(word).store(value, std::memory_order_relaxed);  // as the device does
   };
-  store(block.messages_in, staged->messages_in);
-  store(block.messages_out, staged->messages_out);
-  store(block.bytes_in, staged->bytes_in);
-  store(block.bytes_out, staged->bytes_out);
-  store(block.faults, staged->faults);
-  store(block.backpressure_count, staged->backpressure_count);
+#define RK_DEVICE_COUNTER(name, help) store(block.name, staged->name);
+#include "ringkernel/figures.def"
   store(block.last_fault, staged->last_fault);
   store(block.last_correlation_id, staged->last_correlation_id);
 }

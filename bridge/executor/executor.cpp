@@ -306,12 +306,8 @@ rk_telemetry_block Executor::telemetry(std::uint32_t kernel) const noexcept {
   rk_telemetry_block& block = telemetry_[kernel];
   rk_telemetry_block copy{};
   const auto load = [](auto& word) { return atomic(word).load(std::memory_order_relaxed); };
-  copy.messages_in = load(block.messages_in);
-  copy.messages_out = load(block.messages_out);
-  copy.bytes_in = load(block.bytes_in);
-  copy.bytes_out = load(block.bytes_out);
-  copy.faults = load(block.faults);
-  copy.backpressure_count = load(block.backpressure_count);
+#define RK_DEVICE_COUNTER(name, help) copy.name = load(block.name);
+#include "ringkernel/figures.def"
   copy.last_fault = load(block.last_fault);
   copy.last_correlation_id = load(block.last_correlation_id);
   return copy;

@@ -27,14 +27,14 @@ ringkernel_kernel_figures to_c(const KernelMetrics& metrics) noexcept {
   figures.status = static_cast<std::int32_t>(metrics.status);
 #define RK_KERNEL_FIGURE(name, kind, help) figures.name = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) figures.name = to_c(metrics.name);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return figures;
 }
 
 ringkernel_runtime_figures to_c(const RuntimeMetrics& metrics) noexcept {
   ringkernel_runtime_figures figures{};
 #define RK_RUNTIME_FIGURE(name, kind, help) figures.name = metrics.name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return figures;
 }
 

@@ -1,7 +1,7 @@
 """Puts the list of figures into a text: expand_figures.py TEMPLATE FIGURES.DEF RESULT.
 
 A line `@LIST type = default@` becomes a field for each RK_LIST row of the list, and `@LIST help@` a
-line of a docstring.
+line of a docstring. Rows of counters are kernel figures.
 """
 
 import pathlib
@@ -11,6 +11,8 @@ import sys
 
 def rows(figures, kind):
     """(name, help) of each row."""
+    if kind == "KERNEL_FIGURE":
+        kind = r"(?:KERNEL_FIGURE|\w+_COUNTER)"
     found = re.findall(rf'^RK_{kind}\((\w+),(?: \w+,)? "(.*)"\)$', figures, re.MULTILINE)
     if not found:
         raise SystemExit(f"no rows RK_{kind}")

@@ -40,7 +40,7 @@ KernelMetricsData to_python(const KernelMetrics& metrics) {
   fields["status"] = name(metrics.status);
 #define RK_KERNEL_FIGURE(figure, kind, help) fields[#figure] = metrics.figure;
 #define RK_KERNEL_LATENCY(latency, help) fields[#latency] = latency_from(metrics.latency);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   nb::list methods;
   for (const MethodMetrics& method : metrics.methods) methods.append(method_from(method));
   fields["methods"] = nb::tuple(methods);
@@ -58,7 +58,7 @@ RuntimeMetricsData to_python(const RuntimeMetrics& metrics) {
   fields["transfer"] = metrics.transfer;
   fields["arena_fragmentation_score"] = metrics.arena_fragmentation_score;
 #define RK_RUNTIME_FIGURE(figure, kind, help) fields[#figure] = metrics.figure;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return nb::steal<RuntimeMetricsData>(made("RuntimeMetrics", fields).release());
 }
 

@@ -60,19 +60,11 @@ KernelMetrics KernelState::all_metrics() const {
   if (channel_ == nullptr) return metrics;
   const rk_telemetry_block device = program_->executor().telemetry(kernel_);
   const bridge::ChannelCounters host = channel_->counters();
-  metrics.messages_in = device.messages_in;
-  metrics.messages_out = device.messages_out;
-  metrics.bytes_in = device.bytes_in;
-  metrics.bytes_out = device.bytes_out;
-  metrics.faults = device.faults;
-  metrics.backpressure_count = device.backpressure_count;
-  metrics.accepted = host.accepted;
-  metrics.replied = host.replied;
+#define RK_DEVICE_COUNTER(name, help) metrics.name = device.name;
+#define RK_SENDER_COUNTER(name, help) metrics.name = host.name;
+#define RK_ENDING_COUNTER(name, help) metrics.name = host.name;
+#include "ringkernel/figures.def"
   metrics.failed = host.failed;
-  metrics.late = host.late;
-  metrics.dropped = host.dropped;
-  metrics.expired = host.expired;
-  metrics.cancelled = host.cancelled;
   add_executor(metrics);
   metrics.queued = channel_->queued();
   metrics.in_flight = channel_->in_flight();
@@ -132,9 +124,7 @@ KernelState::Activity KernelState::activity() const {
   const std::lock_guard lock(mutex_);
   activity.version = version_;
   if (channel_ == nullptr) return activity;
-  const bridge::ChannelCounters host = channel_->counters();
-  activity.events = host.accepted + host.replied + host.failed + host.late + host.dropped +
-                    host.expired + host.cancelled;
+  activity.events = channel_->counters().sum();
   activity.unanswered = channel_->unanswered();
   activity.in_flight = channel_->in_flight();
   KernelMetrics metrics;

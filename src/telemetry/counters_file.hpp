@@ -35,7 +35,7 @@ struct RuntimeRecord {
   char device[128];
   char transfer[16];
 #define RK_RUNTIME_FIGURE(name, kind, help) std::uint64_t name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
 };
 
 struct KernelRecord {
@@ -47,7 +47,7 @@ struct KernelRecord {
   char behaviour[72];
 #define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name;
 #define RK_KERNEL_LATENCY(name, help) LatencySummary name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   std::uint64_t call_count;       // at most calls_max
   CallInFlight calls[calls_max];  // those that wait longest, longest first
 };

@@ -179,7 +179,7 @@ std::optional<Published<RuntimeMetrics>> CountersReader::runtime() const {
   metrics.transfer = text_of(record.transfer);
 #define RK_RUNTIME_FIGURE(name, kind, help) \
   metrics.name = static_cast<decltype(metrics.name)>(record.name);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   metrics.arena_fragmentation_score =
       fragmentation_score(metrics.arena_free_bytes, metrics.arena_largest_free_bytes);
   return published;
@@ -229,7 +229,7 @@ std::vector<PublishedKernel> CountersReader::kernels() const {
     metrics.status = static_cast<KernelStatus>(record.status);
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = record.name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
     if (const auto called = methods.find(published.number); called != methods.end())
       metrics.methods = std::move(called->second);
     kernels.push_back(std::move(published));

@@ -28,7 +28,7 @@ enum class FigureKind : std::uint8_t { counter, gauge };
 void subtract(KernelMetrics& metrics, const KernelMetrics& before) noexcept {
 #define RK_KERNEL_FIGURE(name, kind, help) \
   if (FigureKind::kind == FigureKind::counter) metrics.name -= std::min(metrics.name, before.name);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
 }
 
 }  // namespace telemetry

@@ -231,7 +231,7 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
 #define RK_RUNTIME_FIGURE(name, kind, help)                           \
   add_runtimes(Family(text, #name, MetricKind::kind, help), readings, \
                [](const RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return text;
 }
 

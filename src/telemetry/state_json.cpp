@@ -24,7 +24,7 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
 #define RK_KERNEL_FIGURE(name, kind, help) object[#name] = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) \
   if (is_known(metrics, &KernelMetrics::name)) object[#name] = to_json(metrics.name);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   Json calls = Json::array();
   for (const CallInFlight& call : kernel.calls)
     calls.push_back(Json{{"message", call.message}, {"age_ns", call.age_ns}});
@@ -49,7 +49,7 @@ Json to_json(const Published<RuntimeMetrics>& runtime) {
               {"transfer", metrics.transfer},
               {"published_ns", runtime.published_ns}};
 #define RK_RUNTIME_FIGURE(name, kind, help) object[#name] = metrics.name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return object;
 }
 

@@ -41,7 +41,7 @@ std::string literal(std::string_view text) { return json::serialize(json::string
 Figures figures_of(const KernelMetrics& metrics) {
   Figures figures;
 #define RK_KERNEL_FIGURE(name, kind, help) figures[#name] = std::to_string(metrics.name);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   figures.erase("oldest_call_age_ns");
   return figures;
 }
@@ -49,7 +49,7 @@ Figures figures_of(const KernelMetrics& metrics) {
 Figures figures_of(const RuntimeMetrics& metrics) {
   Figures figures;
 #define RK_RUNTIME_FIGURE(name, kind, help) figures[#name] = std::to_string(metrics.name);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return figures;
 }
 
@@ -189,7 +189,7 @@ TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
     EXPECT_THAT(figures_at("#hops [data-hop=" #name "]"), IsSupersetOf(figures_of(metrics.name))) \
         << #name;                                                                                 \
   }
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   EXPECT_TRUE(await([&] {
     shown = figures_at("#runtime-figures");
     return shown == figures_of(runtime.metrics());

@@ -59,7 +59,7 @@ TEST_P(Rkstat, ShowsARuntimeAtWork) {
     EXPECT_EQ(shown.at(#name).at("count").to_number<std::uint64_t>(), 7u) << #name;          \
     EXPECT_EQ(shown.at(#name).at("max_ns").to_number<std::uint64_t>(), metrics.name.max_ns); \
   }
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   EXPECT_EQ(shown.contains("device"), true);
   EXPECT_EQ(shown.contains("executor"), has_device_clock(runtime));
   EXPECT_EQ(shown.at("latency_just_now").at("count").to_number<int>(), 0);

@@ -62,7 +62,7 @@ TEST_P(Telemetry, TheFileSaysWhatTheMetricsSay) {
 #define RK_KERNEL_LATENCY(name, help)                            \
   EXPECT_EQ(kernel.metrics.name.count, now.name.count) << #name; \
   EXPECT_EQ(kernel.metrics.name.p99_ns, now.name.p99_ns) << #name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   }
   EXPECT_EQ(busy.metrics().in_flight, 1u) << "it waits to be received";
   EXPECT_EQ(resting.metrics().input_ring_used_bytes, 128u) << "one record that nobody reads";

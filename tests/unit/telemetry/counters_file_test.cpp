@@ -78,7 +78,7 @@ TEST_F(CountersFiles, GiveBackEveryFigure) {
   EXPECT_EQ(runtime->metrics.backend, "native");
   EXPECT_EQ(runtime->metrics.transfer, "zero_copy");
 #define RK_RUNTIME_FIGURE(name, kind, help) EXPECT_EQ(runtime->metrics.name, 7u) << #name;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   EXPECT_EQ(runtime->metrics.arena_fragmentation_score, 0.0);
   EXPECT_GE(runtime->published_ns, before_ns);
   const auto kernels = reader.kernels();

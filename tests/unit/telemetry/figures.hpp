@@ -26,7 +26,7 @@ inline KernelMetrics kernel_of(std::uint64_t number) {
   metrics.status = KernelStatus::active;
 #define RK_KERNEL_FIGURE(name, kind, help) metrics.name = number;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = latency_of(number);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return metrics;
 }
 
@@ -35,7 +35,7 @@ inline bool is_whole(const KernelMetrics& metrics) {
   bool whole = metrics.id == "kernel " + std::to_string(number);
 #define RK_KERNEL_FIGURE(name, kind, help) whole = whole && metrics.name == number;
 #define RK_KERNEL_LATENCY(name, help) whole = whole && is_of(metrics.name, number);
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return whole;
 }
 
@@ -45,7 +45,7 @@ inline RuntimeMetrics runtime_of(std::uint32_t number) {
   metrics.device = "device " + std::to_string(number);
   metrics.transfer = "zero_copy";
 #define RK_RUNTIME_FIGURE(name, kind, help) metrics.name = number;
-#include "telemetry/figures.def"
+#include "ringkernel/figures.def"
   return metrics;
 }
 
