@@ -1,11 +1,6 @@
 /// Writes every size and offset of the protocol as the device compiler of this very machine sees
 /// them. The host expands the same list and refuses to open the device where a figure differs.
-#include "ringkernel/protocol/command.h"
-#include "ringkernel/protocol/control_block.h"
-#include "ringkernel/protocol/doorbell.h"
-#include "ringkernel/protocol/record.h"
-#include "ringkernel/protocol/ring.h"
-#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/protocol/layout.h"
 #include "rk_device.h"
 
 /// Added to every offset. A build that defines it shows what a device with another layout looks
@@ -16,10 +11,8 @@
 
 RK_KERNEL void rk_layout_probe(RK_GLOBAL rk_u32* figures) {
   rk_u32 count = 0;
-#define RK_LAYOUT_TYPE(type) figures[count++] = (rk_u32)sizeof(type);
-#define RK_LAYOUT_FIELD(type, field) \
+#define RK_LAYOUT_TYPE(type, bytes) figures[count++] = (rk_u32)sizeof(type);
+#define RK_LAYOUT_FIELD(type, field, offset) \
   figures[count++] = (rk_u32)RK_OFFSETOF(type, field) + RK_LAYOUT_PROBE_SKEW;
-#include "layout_fields.def"
-#undef RK_LAYOUT_FIELD
-#undef RK_LAYOUT_TYPE
+#include "ringkernel/protocol/layout.def"
 }

@@ -1,5 +1,5 @@
-/// The protocol as a C11 compiler lays it out: for each line of kernels/layout_fields.def the size
-/// of the type or the offset of the field.
+/// The protocol as a C11 compiler lays it out: for each line of ringkernel/protocol/layout.def the
+/// size of the type or the offset of the field.
 #ifndef RINGKERNEL_TESTS_PROTOCOL_C_LAYOUT_H
 #define RINGKERNEL_TESTS_PROTOCOL_C_LAYOUT_H
 

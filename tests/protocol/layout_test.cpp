@@ -6,12 +6,7 @@
 #include <vector>
 
 #include "protocol/c_layout.h"
-#include "ringkernel/protocol/command.h"
-#include "ringkernel/protocol/control_block.h"
-#include "ringkernel/protocol/doorbell.h"
-#include "ringkernel/protocol/record.h"
-#include "ringkernel/protocol/ring.h"
-#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/protocol/layout.h"
 
 namespace {
 
@@ -21,11 +16,9 @@ struct Figure {
 };
 
 constexpr Figure layout[] = {
-#define RK_LAYOUT_TYPE(type) {"sizeof " #type, sizeof(type)},
-#define RK_LAYOUT_FIELD(type, field) {#type "." #field, offsetof(type, field)},
-#include "kernels/layout_fields.def"
-#undef RK_LAYOUT_FIELD
-#undef RK_LAYOUT_TYPE
+#define RK_LAYOUT_TYPE(type, bytes) {"sizeof " #type, sizeof(type)},
+#define RK_LAYOUT_FIELD(type, field, offset) {#type "." #field, offsetof(type, field)},
+#include "ringkernel/protocol/layout.def"
 };
 
 TEST(Layout, IsTheSameInCAndCpp) {

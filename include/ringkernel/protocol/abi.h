@@ -38,14 +38,9 @@ typedef float rk_f32;
 #define RK_OFFSETOF(type, field) offsetof(type, field)
 #endif
 
-/// Asserts the size of a protocol struct. Stands right below the struct.
+/// Asserts the size of a struct that both sides know.
 #define RK_LAYOUT(type, bytes) \
   RK_STATIC_ASSERT(sizeof(type) == (bytes), #type " changed size: bump RK_PROTOCOL_VERSION")
-
-/// Asserts the offset of one field. Every field of every protocol struct has one.
-#define RK_FIELD(type, field, offset)                    \
-  RK_STATIC_ASSERT(RK_OFFSETOF(type, field) == (offset), \
-                   #type "." #field " moved: bump RK_PROTOCOL_VERSION")
 
 /// Bytes that one writer owns at a time. Two 64-byte cache lines, because adjacent-line
 /// prefetchers pull lines in pairs; our own constant, never the compiler's.

@@ -63,14 +63,6 @@ typedef struct rk_operand {
   rk_u32 element_count; /* product of dims; 1 for rank 0 */
   rk_u32 dims[8];       /* extents, outermost first; 1 beyond rank */
 } rk_operand;
-RK_LAYOUT(rk_operand, 48);
-RK_FIELD(rk_operand, offset, 0);
-RK_FIELD(rk_operand, place, 8);
-RK_FIELD(rk_operand, dtype, 9);
-RK_FIELD(rk_operand, rank, 10);
-RK_FIELD(rk_operand, binding, 11);
-RK_FIELD(rk_operand, element_count, 12);
-RK_FIELD(rk_operand, dims, 16);
 
 /// Written by: host.  Read by: device.
 typedef struct rk_command {
@@ -83,14 +75,5 @@ typedef struct rk_command {
   rk_operand inputs[3];
   rk_op_attrs attrs;
 } rk_command;
-RK_LAYOUT(rk_command, 272);
-RK_FIELD(rk_command, op, 0);
-RK_FIELD(rk_command, input_count, 2);
-RK_FIELD(rk_command, output_count, 3);
-RK_FIELD(rk_command, flags, 4);
-RK_FIELD(rk_command, reserved, 8);
-RK_FIELD(rk_command, output, 16);
-RK_FIELD(rk_command, inputs, 64);
-RK_FIELD(rk_command, attrs, 208);
 
 #endif

@@ -86,31 +86,6 @@ typedef struct rk_executor_host_line {
                           other kernels that are not finished are left to the next slice */
   rk_u32 reserved0;    /* zero */
 } rk_executor_host_line;
-RK_LAYOUT(rk_executor_host_line, RK_LINE_BYTES);
-RK_FIELD(rk_executor_host_line, magic, 0);
-RK_FIELD(rk_executor_host_line, version, 4);
-RK_FIELD(rk_executor_host_line, stop, 8);
-RK_FIELD(rk_executor_host_line, yield_slice, 12);
-RK_FIELD(rk_executor_host_line, kernel_count, 16);
-RK_FIELD(rk_executor_host_line, kernel_capacity, 20);
-RK_FIELD(rk_executor_host_line, idle_polls_max, 24);
-RK_FIELD(rk_executor_host_line, drain_records_max, 28);
-RK_FIELD(rk_executor_host_line, slice_records_max, 32);
-RK_FIELD(rk_executor_host_line, eager_slice, 36);
-RK_FIELD(rk_executor_host_line, device_line, 40);
-RK_FIELD(rk_executor_host_line, input_doorbells, 48);
-RK_FIELD(rk_executor_host_line, output_doorbells, 56);
-RK_FIELD(rk_executor_host_line, kernel_host_lines, 64);
-RK_FIELD(rk_executor_host_line, kernel_device_lines, 72);
-RK_FIELD(rk_executor_host_line, telemetry_blocks, 80);
-RK_FIELD(rk_executor_host_line, leave_slice, 88);
-RK_FIELD(rk_executor_host_line, work_groups, 92);
-RK_FIELD(rk_executor_host_line, idle_ns_max, 96);
-RK_FIELD(rk_executor_host_line, idle_spin_ns, 104);
-RK_FIELD(rk_executor_host_line, handover, 112);
-RK_FIELD(rk_executor_host_line, turn_ns, 116);
-RK_FIELD(rk_executor_host_line, eager_kernel, 120);
-RK_FIELD(rk_executor_host_line, reserved0, 124);
 
 /// Of one work-group.  Written by: device.  Read by: host.
 typedef struct rk_executor_device_line {
@@ -127,16 +102,6 @@ typedef struct rk_executor_device_line {
   rk_u64 last_turn; /* the ring kernel that went on with an unfinished op last */
   rk_u64 reserved[10]; /* zero */
 } rk_executor_device_line;
-RK_LAYOUT(rk_executor_device_line, RK_LINE_BYTES);
-RK_FIELD(rk_executor_device_line, parked_slice, 0);
-RK_FIELD(rk_executor_device_line, running_slice, 4);
-RK_FIELD(rk_executor_device_line, end_reason, 8);
-RK_FIELD(rk_executor_device_line, core, 12);
-RK_FIELD(rk_executor_device_line, polls, 16);
-RK_FIELD(rk_executor_device_line, records, 24);
-RK_FIELD(rk_executor_device_line, slices, 32);
-RK_FIELD(rk_executor_device_line, last_turn, 40);
-RK_FIELD(rk_executor_device_line, reserved, 48);
 
 /// Written by: host.  Read by: device, when the kernel's doorbell changed.
 typedef struct rk_kernel_host_line {
@@ -156,20 +121,6 @@ typedef struct rk_kernel_host_line {
                              one, before it obeys; 0: none */
   rk_u64 reserved[8];     /* zero */
 } rk_kernel_host_line;
-RK_LAYOUT(rk_kernel_host_line, RK_LINE_BYTES);
-RK_FIELD(rk_kernel_host_line, state, 0);
-RK_FIELD(rk_kernel_host_line, state_epoch, 4);
-RK_FIELD(rk_kernel_host_line, input_capacity, 8);
-RK_FIELD(rk_kernel_host_line, output_capacity, 12);
-RK_FIELD(rk_kernel_host_line, input_ring, 16);
-RK_FIELD(rk_kernel_host_line, output_ring, 24);
-RK_FIELD(rk_kernel_host_line, state_offset, 32);
-RK_FIELD(rk_kernel_host_line, state_bytes, 40);
-RK_FIELD(rk_kernel_host_line, behaviour, 44);
-RK_FIELD(rk_kernel_host_line, old_state, 48);
-RK_FIELD(rk_kernel_host_line, old_state_bytes, 56);
-RK_FIELD(rk_kernel_host_line, migration_epoch, 60);
-RK_FIELD(rk_kernel_host_line, reserved, 64);
 
 /// Written by: device.  Read by: host.
 typedef struct rk_kernel_device_line {
@@ -187,16 +138,5 @@ typedef struct rk_kernel_device_line {
   rk_u64 resume_taken;    /* `taken_ticks` of its reply */
   rk_u64 reserved[10];    /* zero */
 } rk_kernel_device_line;
-RK_LAYOUT(rk_kernel_device_line, RK_LINE_BYTES);
-RK_FIELD(rk_kernel_device_line, state_epoch, 0);
-RK_FIELD(rk_kernel_device_line, fault, 4);
-RK_FIELD(rk_kernel_device_line, backpressured, 8);
-RK_FIELD(rk_kernel_device_line, last_record_bytes, 12);
-RK_FIELD(rk_kernel_device_line, unfinished, 16);
-RK_FIELD(rk_kernel_device_line, resume_command, 20);
-RK_FIELD(rk_kernel_device_line, resume_step, 24);
-RK_FIELD(rk_kernel_device_line, resume_deadline, 32);
-RK_FIELD(rk_kernel_device_line, resume_taken, 40);
-RK_FIELD(rk_kernel_device_line, reserved, 48);
 
 #endif

@@ -18,7 +18,5 @@
 typedef struct rk_doorbell_line {
   rk_u32 epoch[16];
 } rk_doorbell_line;
-RK_LAYOUT(rk_doorbell_line, 64);
-RK_FIELD(rk_doorbell_line, epoch, 0);
 
 #endif

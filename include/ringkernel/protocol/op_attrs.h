@@ -18,11 +18,7 @@
 #define RK_WORDS(record, words, count, offset, field) rk_u32 words[count];
 #define RK_RECORD_END(record, bytes) \
   }                                  \
-  rk_attrs_##record;                 \
-  RK_LAYOUT(rk_attrs_##record, bytes);
-#include "ringkernel/protocol/attrs.def"
-#define RK_WORD(record, word, offset, field) RK_FIELD(rk_attrs_##record, word, offset);
-#define RK_WORDS(record, words, count, offset, field) RK_FIELD(rk_attrs_##record, words, offset);
+  rk_attrs_##record;
 #include "ringkernel/protocol/attrs.def"
 
 /// RK_OP_GRAPH: the commands to run, one after the other. Several ring kernels may run the same
@@ -39,11 +35,6 @@ typedef struct rk_attrs_graph {
   rk_u32 bindings; /* entries of the table, at most RK_GRAPH_BINDINGS_MAX; 0: there is none */
   rk_u64 own;      /* arena offset; multiple of 64 */
 } rk_attrs_graph;
-RK_LAYOUT(rk_attrs_graph, 24);
-RK_FIELD(rk_attrs_graph, commands, 0);
-RK_FIELD(rk_attrs_graph, count, 8);
-RK_FIELD(rk_attrs_graph, bindings, 12);
-RK_FIELD(rk_attrs_graph, own, 16);
 
 /// 64 bytes, whichever record is used; what an op does not use is zero.
 /// Written by: host.  Read by: device.
@@ -53,10 +44,5 @@ typedef union rk_op_attrs {
 #include "ringkernel/protocol/attrs.def"
   rk_attrs_graph graph;
 } rk_op_attrs;
-RK_LAYOUT(rk_op_attrs, 64);
-RK_FIELD(rk_op_attrs, words, 0);
-#define RK_RECORD(record) RK_FIELD(rk_op_attrs, record, 0);
-#include "ringkernel/protocol/attrs.def"
-RK_FIELD(rk_op_attrs, graph, 0);
 
 #endif

@@ -42,19 +42,5 @@ typedef struct rk_record_header {
                             request: likewise how much time it has from the executor's first look at
                             a clock on; 0: for ever */
 } rk_record_header;
-RK_LAYOUT(rk_record_header, 64);
-RK_FIELD(rk_record_header, length, 0);
-RK_FIELD(rk_record_header, kind, 4);
-RK_FIELD(rk_record_header, flags, 6);
-RK_FIELD(rk_record_header, correlation_id, 8);
-RK_FIELD(rk_record_header, payload_bytes, 16);
-RK_FIELD(rk_record_header, selector, 20);
-RK_FIELD(rk_record_header, prefix_offset, 24);
-RK_FIELD(rk_record_header, prefix_bytes, 28);
-RK_FIELD(rk_record_header, reply_bytes, 32);
-RK_FIELD(rk_record_header, fault, 36);
-RK_FIELD(rk_record_header, fault_detail, 40);
-RK_FIELD(rk_record_header, taken_ticks, 48);
-RK_FIELD(rk_record_header, done_ticks, 56);
 
 #endif

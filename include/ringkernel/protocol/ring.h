@@ -27,10 +27,6 @@ typedef struct rk_producer_line {
   rk_u64 cached_consumer; /* the producer's last look at the consumer's position; its own note */
   rk_u64 reserved[14];    /* zero */
 } rk_producer_line;
-RK_LAYOUT(rk_producer_line, RK_LINE_BYTES);
-RK_FIELD(rk_producer_line, position, 0);
-RK_FIELD(rk_producer_line, cached_consumer, 8);
-RK_FIELD(rk_producer_line, reserved, 16);
 
 /// Written by: the consumer.  Read by: the producer (`position` only).
 typedef struct rk_consumer_line {
@@ -38,18 +34,11 @@ typedef struct rk_consumer_line {
   rk_u64 cached_producer; /* the consumer's last look at the producer's position; its own note */
   rk_u64 reserved[14];    /* zero */
 } rk_consumer_line;
-RK_LAYOUT(rk_consumer_line, RK_LINE_BYTES);
-RK_FIELD(rk_consumer_line, position, 0);
-RK_FIELD(rk_consumer_line, cached_producer, 8);
-RK_FIELD(rk_consumer_line, reserved, 16);
 
 /// Two lines, each with its own writer; `capacity` bytes of data follow.
 typedef struct rk_ring {
   rk_producer_line producer;
   rk_consumer_line consumer;
 } rk_ring;
-RK_LAYOUT(rk_ring, 256);
-RK_FIELD(rk_ring, producer, 0);
-RK_FIELD(rk_ring, consumer, 128);
 
 #endif

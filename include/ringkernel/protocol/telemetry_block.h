@@ -19,16 +19,5 @@ typedef struct rk_telemetry_block {
   rk_u64 last_correlation_id; /* of the request handled last */
   rk_u64 reserved[8];         /* zero */
 } rk_telemetry_block;
-RK_LAYOUT(rk_telemetry_block, RK_LINE_BYTES);
-RK_FIELD(rk_telemetry_block, messages_in, 0);
-RK_FIELD(rk_telemetry_block, messages_out, 8);
-RK_FIELD(rk_telemetry_block, bytes_in, 16);
-RK_FIELD(rk_telemetry_block, bytes_out, 24);
-RK_FIELD(rk_telemetry_block, faults, 32);
-RK_FIELD(rk_telemetry_block, backpressure_count, 40);
-RK_FIELD(rk_telemetry_block, last_fault, 48);
-RK_FIELD(rk_telemetry_block, reserved0, 52);
-RK_FIELD(rk_telemetry_block, last_correlation_id, 56);
-RK_FIELD(rk_telemetry_block, reserved, 64);
 
 #endif

@@ -10,12 +10,7 @@
 #include <vector>
 
 #include "kernels/sources.hpp"
-#include "ringkernel/protocol/command.h"
-#include "ringkernel/protocol/control_block.h"
-#include "ringkernel/protocol/doorbell.h"
-#include "ringkernel/protocol/record.h"
-#include "ringkernel/protocol/ring.h"
-#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/protocol/layout.h"
 
 namespace ringkernel::opencl {
 namespace {
@@ -25,50 +20,72 @@ using testing::HasSubstr;
 /// What a device reports that agrees with the host.
 std::vector<uint32_t> right_figures() {
   return {
-#define RK_LAYOUT_TYPE(type) static_cast<uint32_t>(sizeof(type)),
-#define RK_LAYOUT_FIELD(type, field) static_cast<uint32_t>(offsetof(type, field)),
-#include "kernels/layout_fields.def"
-#undef RK_LAYOUT_FIELD
-#undef RK_LAYOUT_TYPE
+#define RK_LAYOUT_TYPE(type, bytes) static_cast<uint32_t>(sizeof(type)),
+#define RK_LAYOUT_FIELD(type, field, offset) static_cast<uint32_t>(offsetof(type, field)),
+#include "ringkernel/protocol/layout.def"
   };
 }
 
-std::set<std::string> listed_fields() {
+/// A field of the list, and how many bytes it has.
+struct Listed {
+  std::string type;
+  std::string field;
+  std::size_t offset;
+  std::size_t bytes;
+};
+
+/// For each type of the list one without a field, as its size, and then its fields.
+std::vector<Listed> listed() {
   return {
-#define RK_LAYOUT_TYPE(type) #type,
-#define RK_LAYOUT_FIELD(type, field) #type "." #field,
-#include "kernels/layout_fields.def"
-#undef RK_LAYOUT_FIELD
-#undef RK_LAYOUT_TYPE
+#define RK_LAYOUT_TYPE(type, bytes) {#type, {}, bytes, 0},
+#define RK_LAYOUT_FIELD(type, field, offset) {#type, #field, offset, sizeof(type{}.field)},
+#include "ringkernel/protocol/layout.def"
   };
 }
 
-/// What the protocol headers assert, read from their text: lines "RK_LAYOUT(type, ..." and
-/// "RK_FIELD(type, field, ...". For the records of attrs.def op_attrs.h has them: lines
-/// "RK_RECORD(record)", "RK_WORD(record, word, ..." and "RK_WORDS(record, words, ...".
-std::set<std::string> asserted_fields() {
+// So no field is missing in it, and no compiler has to fill up.
+TEST(Layout, ListsEveryByteOfEveryStruct) {
+  std::size_t end = 0;
+  std::size_t bytes = 0;
+  std::string type;
+  const std::vector<Listed> all = listed();
+  for (const Listed& row : all) {
+    if (row.type == "rk_op_attrs") continue;  // a union
+    if (row.field.empty()) {
+      EXPECT_EQ(end, bytes) << type;
+      type = row.type;
+      bytes = row.offset;
+      end = 0;
+      continue;
+    }
+    EXPECT_EQ(row.type, type) << row.field;
+    EXPECT_EQ(row.offset, end) << type << "." << row.field;
+    end = row.offset + row.bytes;
+  }
+  EXPECT_EQ(end, bytes) << type;
+  EXPECT_GT(all.size(), 100u);
+}
+
+/// The structs that the protocol headers define, by their text: lines "} name;" and, for the
+/// records of attrs.def, "RK_RECORD(name)".
+std::set<std::string> defined_structs() {
   std::set<std::string> names;
   for (const KernelSource& source : kernel_sources()) {
     if (!source.name.starts_with("include/ringkernel/protocol/")) continue;
     std::istringstream lines{std::string(source.text)};
     for (std::string line; std::getline(lines, line);) {
-      std::ranges::replace_if(
-          line, [](char c) { return c == '(' || c == ',' || c == ')'; }, ' ');
-      std::istringstream words(line);
-      std::string macro, type, field;
-      words >> macro >> type >> field;
-      if (macro == "RK_RECORD") names.insert({"rk_attrs_" + type, "rk_op_attrs." + type});
-      if (macro == "RK_WORD" || macro == "RK_WORDS") names.insert("rk_attrs_" + type + "." + field);
-      if (type.find("##") != std::string::npos) continue;  // the macros that expand these
-      if (macro == "RK_LAYOUT") names.insert(type);
-      if (macro == "RK_FIELD") names.insert(type + "." + field);
+      if (line.starts_with("} rk_")) names.insert(line.substr(2, line.find(';') - 2));
+      if (line.starts_with("RK_RECORD("))
+        names.insert("rk_attrs_" + line.substr(10, line.find(')') - 10));
     }
   }
   return names;
 }
 
-TEST(Layout, ListsEveryFieldThatTheProtocolHeadersAssert) {
-  EXPECT_EQ(listed_fields(), asserted_fields());
+TEST(Layout, ListsEveryStructOfTheProtocolHeaders) {
+  std::set<std::string> names;
+  for (const Listed& row : listed()) names.insert(row.type);
+  EXPECT_EQ(names, defined_structs());
 }
 
 TEST(Layout, AcceptsAgreement) { EXPECT_TRUE(compare_layout(right_figures()).has_value()); }

@@ -163,11 +163,9 @@ TEST_F(OpenCl12, IsWhatTheKernelsAreBuiltAs) {
 
 TEST_F(OpenCl12, LaysTheProtocolOutAsTheHostDoes) {
   constexpr std::size_t count = 0
-#define RK_LAYOUT_TYPE(type) +1
-#define RK_LAYOUT_FIELD(type, field) +1
-#include "kernels/layout_fields.def"
-#undef RK_LAYOUT_FIELD
-#undef RK_LAYOUT_TYPE
+#define RK_LAYOUT_TYPE(type, bytes) +1
+#define RK_LAYOUT_FIELD(type, field, offset) +1
+#include "ringkernel/protocol/layout.def"
       ;
   std::vector<std::uint32_t> figures(count);
   const auto ran = device_->run("kernels/layout_probe.cl", "rk_layout_probe",

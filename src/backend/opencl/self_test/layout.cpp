@@ -6,12 +6,7 @@
 #include "backend/opencl/copy_queue.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
-#include "ringkernel/protocol/command.h"
-#include "ringkernel/protocol/control_block.h"
-#include "ringkernel/protocol/doorbell.h"
-#include "ringkernel/protocol/record.h"
-#include "ringkernel/protocol/ring.h"
-#include "ringkernel/protocol/telemetry_block.h"
+#include "ringkernel/protocol/layout.h"
 
 namespace ringkernel::opencl {
 
@@ -23,11 +18,9 @@ struct Figure {
 };
 
 constexpr Figure host_figures[] = {
-#define RK_LAYOUT_TYPE(type) {"sizeof " #type, sizeof(type)},
-#define RK_LAYOUT_FIELD(type, field) {#type "." #field, offsetof(type, field)},
-#include "kernels/layout_fields.def"
-#undef RK_LAYOUT_FIELD
-#undef RK_LAYOUT_TYPE
+#define RK_LAYOUT_TYPE(type, bytes) {"sizeof " #type, sizeof(type)},
+#define RK_LAYOUT_FIELD(type, field, offset) {#type "." #field, offsetof(type, field)},
+#include "ringkernel/protocol/layout.def"
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace ringkernel::opencl {
 
-/// Compares what `rk_layout_probe` wrote, one figure per line of kernels/layout_fields.def.
+/// Compares what `rk_layout_probe` wrote, one figure per line of ringkernel/protocol/layout.def.
 Result<void> compare_layout(std::span<const uint32_t> figures);
 
 /// Runs the probe on the device and compares.
