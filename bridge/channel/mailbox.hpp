@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <boost/circular_buffer.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
