@@ -96,7 +96,7 @@ struct alignas(64) Slot {
   // saw only after it has won the claim of that generation.
   std::atomic<std::uint64_t> deadline_ns{0};
   std::atomic<Receiver> receiver{Receiver::waiter};
-  std::atomic<bool> assisted{false};  // counted in Channel::assisted_; who takes it, uncounts
+  std::atomic<bool> assisted{false};          // in BridgeDemand::assisted; who takes it, uncounts
   std::atomic<std::uint64_t> accepted_ns{0};  // Stamp; atomic for a look at what is in flight
   // Of a message whose times are taken: when it found room in the ring, else 0. Stored under the
   // channel's send lock, as slots are armed; atomic because its outcome may come at that moment.

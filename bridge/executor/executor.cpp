@@ -297,7 +297,7 @@ std::uint32_t Executor::fault(std::uint32_t kernel) const noexcept {
 }
 
 bool Executor::backpressured(std::uint32_t kernel) const noexcept {
-  // relaxed: ordered by the full fences on both sides (Channel::drain, rk_claim_or_wait)
+  // relaxed: ordered by the full fences on both sides (ReplyDemux::drain, rk_claim_or_wait)
   return atomic(kernel_devices_[kernel].backpressured).load(std::memory_order_relaxed) != 0;
 }
 
