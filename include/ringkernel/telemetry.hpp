@@ -9,6 +9,7 @@
 
 namespace ringkernel {
 
+/// Where a ring kernel is in its life.
 enum class KernelStatus : std::uint8_t {
   created,      ///< the id is reserved, the program is being built
   launched,     ///< ready; accepts messages, runs none
@@ -19,6 +20,7 @@ enum class KernelStatus : std::uint8_t {
   failed,  ///< the device or the rings are unusable; only terminate is left
 };
 
+/// As the enumerator is called.
 [[nodiscard]] const char* name(KernelStatus status) noexcept;
 
 /// How long something took, to less than a hundredth (what took over an hour: as an hour). A
@@ -43,6 +45,7 @@ struct MethodMetrics {
   LatencySummary latency;      ///< from the submission until the answer was found; as below
 };
 
+/// The metrics of one ring kernel; counters only grow.
 struct KernelMetrics {
   std::string id;
   std::string program;
@@ -128,6 +131,7 @@ struct Defragmentation {
   double fragmentation_score = 0;    ///< afterwards
 };
 
+/// The metrics of a runtime, its gone ring kernels included; counters only grow.
 struct RuntimeMetrics {
   /// Where other processes read these figures (docs/TELEMETRY.md), and browsers do; empty if
   /// nowhere, and then why, unless the options say so.
