@@ -84,6 +84,8 @@ void measure(std::span<const bench::Figure> figures, const Options& options, Mor
   if (options.json.empty()) return;
   std::vector<bench::Row> rows;
   for (const bench::Figure& figure : chosen) rows.push_back(bench::evaluate(figure, rounds));
+  for (const std::string_view name : bench::cases_of(chosen))
+    rows.push_back(bench::evaluate_case(name, rounds));
   bench::write_json(options.json, rows);
 }
 

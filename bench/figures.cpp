@@ -124,6 +124,18 @@ Row evaluate(const Figure& figure, const Rounds& rounds) {
   return row;
 }
 
+Row evaluate_case(std::string_view name, const Rounds& rounds) {
+  Row row{std::string(name), 0, std::string(find_case(name).unit), 0, 0};
+  std::vector<double> values;
+  for (const Measurement& round : rounds.at(name)) {
+    values.push_back(round.value);
+    row.samples += round.samples;
+  }
+  row.value = median(values);
+  row.spread = spread(values);
+  return row;
+}
+
 bool met(const Figure& figure, double value) {
   return figure.better == Better::lower ? value <= figure.bar : value >= figure.bar;
 }

@@ -53,6 +53,9 @@ using Rounds = std::map<std::string_view, std::vector<Measurement>, std::less<>>
 /// round.
 [[nodiscard]] Row evaluate(const Figure& figure, const Rounds& rounds);
 
+/// A case over all rounds, likewise.
+[[nodiscard]] Row evaluate_case(std::string_view name, const Rounds& rounds);
+
 [[nodiscard]] bool met(const Figure& figure, double value);
 
 /// The table for people.

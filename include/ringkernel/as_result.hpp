@@ -23,11 +23,13 @@
 
 namespace ringkernel {
 
+/// A completion token around another one, made by `as_result`.
 template <class Token>
 struct AsResult {
   Token token;
 };
 
+/// `token`, but the handler gets a `Result` with the text of the error, instead of an `error_code`.
 template <class Token>
 [[nodiscard]] constexpr AsResult<std::decay_t<Token>> as_result(Token&& token) {
   return {std::forward<Token>(token)};

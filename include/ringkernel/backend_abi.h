@@ -139,6 +139,7 @@ typedef struct rk_copy {
                              the first one immediately */
 } rk_copy;
 
+/// The table of a backend.
 typedef struct rk_backend {
   uint32_t abi_version;  /* RK_BACKEND_ABI_VERSION the backend was built with */
   uint32_t struct_bytes; /* sizeof(rk_backend) the backend was built with */

@@ -107,6 +107,7 @@ struct Into {
   TensorView tensor;
 };
 
+/// Of one execution.
 struct ExecuteOptions {
   std::chrono::nanoseconds timeout{};  ///< zero: the runtime's `call_timeout`
   /// Looks at every f32 element of the inputs and of the outputs, and of the constants once: a relu
@@ -128,6 +129,7 @@ void start_execute(FunctionState* function, std::span<const TensorView> inputs,
                    const ExecuteOptions& options, Handler<FunctionResult> handler);
 }  // namespace detail
 
+/// A graph made ready on the device; the handle is cheap to copy, and all copies are one function.
 class CompiledFunction {
  public:
   /// An empty handle.
@@ -202,6 +204,7 @@ class CompiledFunction {
     const Result<std::size_t> number = find_state(state);
     return number ? read_state(*number, elements, timeout) : number.error();
   }
+  /// As `read_state`.
   template <ElementOrByteRange Range>
   Result<void> write_state(std::size_t state, const Range& elements,
                            std::chrono::nanoseconds timeout = {}) const {

@@ -36,11 +36,14 @@
 
 namespace ringkernel {
 
+/// An execution context for loops that are not Asio's: it runs handlers when it is polled.
 class CompletionQueue final : public boost::asio::execution_context {
  public:
   class Executor;
+  /// As Asio asks for it.
   using executor_type = Executor;  // NOLINT(readability-identifier-naming): Asio asks for it
 
+  /// Errors: limit_exceeded (no descriptor is left), E6004.
   [[nodiscard]] static Result<std::unique_ptr<CompletionQueue>> open();
   CompletionQueue(const CompletionQueue&) = delete;
   CompletionQueue& operator=(const CompletionQueue&) = delete;
@@ -138,6 +141,7 @@ class CompletionQueue final : public boost::asio::execution_context {
 class CompletionQueue::Executor {
  public:
   explicit Executor(CompletionQueue& queue) noexcept : queue_(&queue) {}
+  /// What Asio asks executors for: the context, and that `execute` never runs what it is given.
   [[nodiscard]] boost::asio::execution_context& query(
       boost::asio::execution::context_t) const noexcept {
     return *queue_;

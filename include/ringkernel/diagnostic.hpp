@@ -9,6 +9,7 @@
 
 namespace ringkernel {
 
+/// How much a diagnostic matters; only an error refuses the model.
 enum class Severity : std::uint8_t { error, warning, note, remark };
 
 /// Where in a model something lies. Empty or 0: not known.
@@ -19,6 +20,7 @@ struct SourcePosition {
   std::string node{};        ///< of a model that has no lines, ONNX
 };
 
+/// One thing that is said of a model.
 struct Diagnostic {
   Severity severity = Severity::error;
   std::string message{};
@@ -30,6 +32,7 @@ struct Diagnostic {
   [[nodiscard]] std::string text() const;
 };
 
+/// In the order in which they were found.
 using Diagnostics = std::vector<Diagnostic>;
 
 }  // namespace ringkernel

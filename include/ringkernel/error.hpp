@@ -15,6 +15,7 @@ namespace ringkernel {
 
 using boost::system::error_code;
 
+/// What can fail: errc.def for the host, fault.def for the device.
 enum class Errc : int {
   ok = 0,
 #define RK_FAULT(code, name, sentence) name = code,
@@ -28,6 +29,7 @@ enum class Errc : int {
 /// The category "ringkernel". `message()` is "E3001 broadcast_failure: <sentence>".
 const boost::system::error_category& error_category() noexcept;
 
+/// Found by ADL, so that an `Errc` is an `error_code`.
 inline error_code make_error_code(Errc code) noexcept {
   return {static_cast<int>(code), error_category()};
 }

@@ -25,12 +25,14 @@
 
 namespace ringkernel {
 
+/// Of one stream.
 struct EventOptions {
   /// Of errors of one kernel with one code one is told in this time, the first at once, with the
   /// number of those left out; the last ones at the end. Zero: each is told.
   std::chrono::nanoseconds repeat_period = log_repeat_period;
 };
 
+/// A change of a ring kernel's state, or an error.
 struct Event {
   std::string kernel;  ///< its id; empty: none's
   /// That the kernel is in from here on; none: an error. That it failed is noticed once in a
@@ -51,6 +53,7 @@ class EventQueue;
 void start_next_event(const std::shared_ptr<EventQueue>& queue, Handler<Event> handler);
 }  // namespace detail
 
+/// The events from its opening on; ends with its last copy.
 class EventStream {
  public:
   /// An empty handle: `async_next` answers runtime_closed.

@@ -32,6 +32,7 @@
 
 namespace ringkernel {
 
+/// A network of ops under construction: each call adds a node.
 class Graph {
  public:
   /// What an input, a constant or an op stands for.
@@ -103,22 +104,27 @@ class Graph {
 
   // --- for the compiler -----------------------------------------------------------------------
 
+  /// What an execution brings.
   struct Input {
     std::string name;
   };
+  /// What is kept from execution to execution.
   struct State {
     std::string name;
     std::optional<std::uint32_t> next{};  // the node whose elements it gets
   };
+  /// Elements that are the same in every execution.
   struct Constant {
     std::vector<std::byte> bytes;
   };
+  /// An op on nodes before it.
   struct Step {
     Op op = Op::noop;
     std::uint32_t input_count = 0;
     std::array<std::uint32_t, inputs_max> inputs{};  // indices of nodes before this one
     rk_op_attrs attrs{};
   };
+  /// One value of the network, and where it comes from.
   struct Node {
     TensorDesc desc;
     std::variant<Input, State, Constant, Step> what;

@@ -18,10 +18,13 @@
 
 namespace ringkernel {
 
+/// How often a waiting thread asks.
 inline constexpr std::chrono::milliseconds interrupt_period{20};
 
+/// While it lives, its thread asks now and then whether to give up waiting.
 class InterruptScope {
  public:
+  /// True: give up.
   using Asked = bool (*)() noexcept;
 
   /// `asked` says whether to give up. Its thread holds none of the library's locks meanwhile, and

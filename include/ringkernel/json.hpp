@@ -46,6 +46,7 @@ class JsonCodec {
     return open(known->schema, known->behaviour);
   }
 
+  /// The request of a method, as a finished FlatBuffer.
   [[nodiscard]] Result<std::vector<std::byte>> to_request(std::string_view method,
                                                           std::string_view json);
   /// One line. Fields with default values are there, too. The bytes are verified.
@@ -53,7 +54,9 @@ class JsonCodec {
 
   /// Of the state; 0: the behaviour has none, and the next two answer state_mismatch.
   [[nodiscard]] std::uint32_t state_bytes() const noexcept;
+  /// The state, as the bytes of its struct.
   [[nodiscard]] Result<std::vector<std::byte>> to_state(std::string_view json);
+  /// One line, of as many bytes as the state has.
   [[nodiscard]] Result<std::string> from_state(Bytes state);
 
   JsonCodec(JsonCodec&&) noexcept;
@@ -85,6 +88,7 @@ class JsonCodec {
   if (Result<void> read = kernel.read_state(state); !read) return std::move(read).error();
   return codec.from_state(state);
 }
+/// The state from JSON, as `Kernel::write_state`.
 inline Result<void> write_state_json(Kernel& kernel, JsonCodec& codec, std::string_view json) {
   Result<std::vector<std::byte>> state = codec.to_state(json);
   if (!state) return std::move(state).error();

@@ -36,6 +36,7 @@
 
 namespace ringkernel {
 
+/// Borrowed for the call.
 using Bytes = std::span<const std::byte>;
 
 template <class Table>
@@ -47,6 +48,7 @@ struct TypedMessage;
 template <class RequestTable, class ReplyTable>
 struct TypedMethod;
 
+/// The handle of one ring kernel.
 class Kernel {
  public:
   /// An empty handle: every operation answers kernel_not_found.
@@ -82,6 +84,7 @@ class Kernel {
         },
         std::forward<Token>(token));
   }
+  /// As `deactivate`. Signature: void(error_code).
   template <class Token>
   auto async_deactivate(Token&& token) {
     return initiate<>(
@@ -90,6 +93,7 @@ class Kernel {
         },
         std::forward<Token>(token));
   }
+  /// As `terminate`. Signature: void(error_code).
   template <class Token>
   auto async_terminate(const TerminateOptions& options, Token&& token) {
     return initiate<>(
@@ -98,6 +102,7 @@ class Kernel {
         },
         std::forward<Token>(token));
   }
+  /// The same with the default options.
   template <class Token>
   auto async_terminate(Token&& token) {
     return async_terminate(TerminateOptions{}, std::forward<Token>(token));
@@ -185,6 +190,7 @@ class Kernel {
   /// The state of a kernel that the device does not work on: launched or deactivated. `bytes` are
   /// as many as the state has. Errors: invalid_state, invalid_argument.
   Result<void> read_state(std::span<std::byte> bytes) const;
+  /// As `read_state`.
   Result<void> write_state(Bytes bytes);
   /// The same as the struct that flatc, or the generated header, has for it.
   template <class State>
@@ -195,6 +201,7 @@ class Kernel {
       return std::move(read).error();
     return state;
   }
+  /// As `read_state`.
   template <class State>
   requires std::is_trivially_copyable_v<State> Result<void> write_state(const State& state) {
     return write_state(std::as_bytes(std::span(&state, 1)));

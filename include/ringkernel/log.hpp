@@ -16,12 +16,14 @@
 
 namespace ringkernel {
 
+/// How much a record matters.
 enum class LogLevel : std::uint8_t {
   info,     ///< devices chosen, kernels launched, activated, terminated
   warning,  ///< a message or a request failed; the runtime goes on
   error,    ///< a device is lost, a kernel has failed, or something that was asked for is not there
 };
 
+/// "info", "warning" or "error".
 [[nodiscard]] const char* name(LogLevel level) noexcept;
 
 /// Valid during the call.
@@ -38,8 +40,10 @@ struct LogRecord {
   std::uint64_t left_out = 0;
 };
 
+/// In this time one of several like records is written.
 inline constexpr std::chrono::seconds log_repeat_period{5};
 
+/// Where records go.
 class LogSink {
  public:
   LogSink() = default;

@@ -58,7 +58,9 @@ struct Method {
 /// A message for a program with a schema: its method and the request, a finished FlatBuffer.
 /// Request and name are borrowed as operands are.
 struct Message {
+  /// No message yet.
   Message() noexcept = default;
+  /// Of a method that was looked up.
   Message(const Method& of, std::span<const std::byte> bytes) noexcept
       : method(of), request(bytes) {}
   /// The method by its name, `Submit` or `trading.Book.Submit`, which is looked up each time.

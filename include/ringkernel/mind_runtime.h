@@ -39,6 +39,7 @@
 extern "C" {
 #endif
 
+/// How a function ended.
 typedef enum mind_status_e {
   MIND_STATUS_OK = 0,
   MIND_STATUS_INVALID_ARG = 1,
@@ -47,6 +48,7 @@ typedef enum mind_status_e {
   MIND_STATUS_INTERNAL_ERROR = 4
 } mind_status_t;
 
+/// The type of a tensor's elements.
 typedef enum mind_dtype_e {
   MIND_DTYPE_F32 = 0,
   MIND_DTYPE_U8 = 1,  /* not implemented */
@@ -56,6 +58,7 @@ typedef enum mind_dtype_e {
   MIND_DTYPE_MAX_ENUM = 0x7fffffff /* no element type: any int is a value of this enum */
 } mind_dtype_t;
 
+/// The kind of device that a runtime is for.
 typedef enum mind_device_e {
   MIND_DEVICE_CPU = 0,
   MIND_DEVICE_GPU = 1,
@@ -63,7 +66,9 @@ typedef enum mind_device_e {
   MIND_DEVICE_MAX_ENUM = 0x7fffffff
 } mind_device_t;
 
+/// A runtime on one device.
 typedef struct mind_runtime_s mind_runtime_t;
+/// A tensor on the device.
 typedef struct mind_tensor_s mind_tensor_t;
 
 /* --- the published functions --- */
@@ -84,6 +89,7 @@ RINGKERNEL_API void mind_tensor_free(mind_runtime_t* rt, mind_tensor_t* tensor);
 /// Copies all elements in, or out; `len` is their number. Behind the ops that were given before.
 RINGKERNEL_API mind_status_t mind_tensor_write_f32(mind_runtime_t* rt, mind_tensor_t* tensor,
                                                    const float* data, size_t len);
+/// As the write before it.
 RINGKERNEL_API mind_status_t mind_tensor_read_f32(mind_runtime_t* rt, mind_tensor_t* tensor,
                                                   float* data, size_t len);
 
@@ -132,10 +138,13 @@ RINGKERNEL_API mind_status_t mind_runtime_recover(mind_runtime_t* rt);
 /// As for f32. MIND_STATUS_INVALID_ARG if the tensor has another element type.
 RINGKERNEL_API mind_status_t mind_tensor_write_i32(mind_runtime_t* rt, mind_tensor_t* tensor,
                                                    const int32_t* data, size_t len);
+/// As for f32.
 RINGKERNEL_API mind_status_t mind_tensor_read_i32(mind_runtime_t* rt, mind_tensor_t* tensor,
                                                   int32_t* data, size_t len);
+/// As for f32.
 RINGKERNEL_API mind_status_t mind_tensor_write_i64(mind_runtime_t* rt, mind_tensor_t* tensor,
                                                    const int64_t* data, size_t len);
+/// As for f32.
 RINGKERNEL_API mind_status_t mind_tensor_read_i64(mind_runtime_t* rt, mind_tensor_t* tensor,
                                                   int64_t* data, size_t len);
 

@@ -53,6 +53,7 @@
 
 namespace ringkernel {
 
+/// Of one `MindRuntime`.
 struct MindOptions {
   RuntimeOptions runtime{};
   std::string backend{};                  ///< forces one by name: "native", "opencl"
@@ -66,6 +67,7 @@ struct MindOptions {
   std::function<void(const RuntimeMetrics&)> on_metrics{};
 };
 
+/// Queues that one runtime can have.
 inline constexpr std::uint32_t mind_queues_max = 64;
 
 /// An op with its attributes.
@@ -74,6 +76,7 @@ struct MindOp {
   OpAttributes attributes{};
 };
 
+/// Of one op.
 struct OpOptions {
   /// Which queue runs it; none: that of what it depends on, or the one with the least to do.
   std::optional<std::uint32_t> queue{};
@@ -119,6 +122,7 @@ void start_op(const std::shared_ptr<MindState>& runtime, Result<MindCall> call);
 
 }  // namespace detail
 
+/// Runs ops by name on resident tensors, in the order that the tensors demand.
 class MindRuntime {
  public:
   /// Errors: E6002 with the target and what was tried, before anything ran; invalid_argument
@@ -141,6 +145,7 @@ class MindRuntime {
     if (Result<void> settled = settle(tensor, true, timeout); !settled) return settled;
     return Tensor(tensor).write(elements, timeout);
   }
+  /// As `write`.
   template <ElementOrByteRange Range>
   Result<void> read(const Tensor& tensor, Range&& elements, std::chrono::nanoseconds timeout = {}) {
     if (Result<void> settled = settle(tensor, false, timeout); !settled) return settled;

@@ -29,6 +29,7 @@
 
 namespace ringkernel::mlir {
 
+/// How a module is read.
 struct Options {
   /// Of the graph, and of the text in errors; empty: the function's name, and "-".
   std::string name{};

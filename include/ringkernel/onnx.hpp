@@ -24,6 +24,7 @@
 
 namespace ringkernel::onnx {
 
+/// How a file is read.
 struct Options {
   /// Of the graph; empty: as the file calls it.
   std::string name{};

@@ -29,12 +29,15 @@ namespace detail {
 [[nodiscard]] inline Request add(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::add, a, b);
 }
+/// The product, as `add`.
 [[nodiscard]] inline Request mul(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::mul, a, b);
 }
+/// The difference, as `add`.
 [[nodiscard]] inline Request sub(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::sub, a, b);
 }
+/// The quotient, as `add`.
 [[nodiscard]] inline Request div(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::div, a, b);
 }
@@ -42,6 +45,7 @@ namespace detail {
 [[nodiscard]] inline Request max(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::max, a, b);
 }
+/// As `max`.
 [[nodiscard]] inline Request min(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::min, a, b);
 }
@@ -66,6 +70,7 @@ namespace detail {
 }
 /// -x: the sign bit flipped, of NaN as well.
 [[nodiscard]] inline Request neg(const TensorView& x) noexcept { return detail::unary(Op::neg, x); }
+/// e to the power of x.
 [[nodiscard]] inline Request exp(const TensorView& x) noexcept { return detail::unary(Op::exp, x); }
 /// Natural logarithm; NaN below 0, -infinity at 0.
 [[nodiscard]] inline Request log(const TensorView& x) noexcept { return detail::unary(Op::log, x); }
@@ -77,6 +82,7 @@ namespace detail {
 [[nodiscard]] inline Request tanh(const TensorView& x) noexcept {
   return detail::unary(Op::tanh, x);
 }
+/// As `tanh`.
 [[nodiscard]] inline Request erf(const TensorView& x) noexcept { return detail::unary(Op::erf, x); }
 /// [..., M, K] x [..., K, N] -> [..., M, N]; batch dims broadcast.
 [[nodiscard]] inline Request matmul(const TensorView& a, const TensorView& b) noexcept {
@@ -86,6 +92,7 @@ namespace detail {
 [[nodiscard]] inline Request dot(const TensorView& a, const TensorView& b) noexcept {
   return detail::binary(Op::dot, a, b);
 }
+/// Of one `conv2d`.
 struct Conv2dOptions {
   IntList strides = {1, 1};  ///< vertical, horizontal
   Padding padding = Padding::valid;
@@ -103,6 +110,7 @@ struct Conv2dOptions {
   request.attributes.groups = options.groups;
   return request;
 }
+/// Of one pooling op.
 struct PoolOptions {
   IntList strides = {1, 1};  ///< vertical, horizontal
   Padding padding = Padding::valid;
@@ -127,6 +135,7 @@ struct PoolOptions {
   request.attributes.keepdims = keepdims;
   return request;
 }
+/// The mean, as `sum`.
 [[nodiscard]] inline Request mean(const TensorView& x, IntList axes,
                                   bool keepdims = false) noexcept {
   Request request = sum(x, axes, keepdims);
@@ -146,9 +155,11 @@ struct PoolOptions {
   request.op = Op::softmax;
   return request;
 }
+/// The sum of all elements.
 [[nodiscard]] inline Request sum_all(const TensorView& x) noexcept {
   return detail::unary(Op::sum_all, x);
 }
+/// The mean of all elements.
 [[nodiscard]] inline Request mean_all(const TensorView& x) noexcept {
   return detail::unary(Op::mean_all, x);
 }
@@ -216,6 +227,7 @@ struct PoolOptions {
   request.attributes.dtype = dtype;
   return request;
 }
+/// The same elements.
 [[nodiscard]] inline Request copy(const TensorView& x) noexcept {
   return detail::unary(Op::copy, x);
 }

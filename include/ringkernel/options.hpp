@@ -40,6 +40,7 @@ enum class Backpressure : std::uint8_t {
   drop_newest,  ///< the message itself is refused with message_dropped
 };
 
+/// Of one ring kernel.
 struct KernelOptions {
   std::string program = "core";  ///< "core" (ops), "echo", or one that was added
   std::string behaviour = {};    ///< of a program with a schema; may be empty where it has one
@@ -70,6 +71,7 @@ struct KernelOptions {
   }
 };
 
+/// Of one runtime.
 struct RuntimeOptions {
   /// What rkstat, metrics and the log call it, in this process and the next: UTF-8 without
   /// controls, of at most `runtime_name_length_max` bytes. Empty: "PID/NUMBER".
@@ -125,6 +127,7 @@ struct RuntimeOptions {
   std::uint32_t functions_cached_max = 64;
   std::uint64_t function_cache_bytes_max = 32ull * 1024 * 1024;
 
+  /// The defaults.
   [[nodiscard]] static RuntimeOptions production() { return {}; }
   /// Stays on the device through pauses of the traffic; costs a core for that long.
   [[nodiscard]] static RuntimeOptions low_latency() {
@@ -132,6 +135,7 @@ struct RuntimeOptions {
             .spin_for = std::chrono::microseconds(500),
             .drain_records_max = 4};
   }
+  /// Takes more of one ring at a time, and more memory.
   [[nodiscard]] static RuntimeOptions high_throughput() {
     return {.arena_bytes = 512ull * 1024 * 1024,
             .spin_for = std::chrono::microseconds(500),
@@ -152,6 +156,7 @@ struct SendOptions {
   std::int32_t priority = 0;
 };
 
+/// Of one `terminate`.
 struct TerminateOptions {
   /// Processes what is queued first (an active kernel only).
   bool drain = false;

@@ -103,6 +103,7 @@ class ResultView {
   std::span<const detail::ResultPart> parts_;
 };
 
+/// A request that was checked and laid out once, for calls that only write its operands.
 class PreparedCall {
  public:
   explicit PreparedCall(std::unique_ptr<detail::PreparedState> state) noexcept;

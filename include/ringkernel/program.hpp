@@ -35,6 +35,7 @@ namespace ringkernel {
 class Source {
  public:
   Source() = default;
+  /// The file is read when a program is added.
   [[nodiscard]] static Source file(std::string path) { return {std::move(path), {}, true}; }
   /// `name` is what compilers call it: "book.rk.cl".
   [[nodiscard]] static Source text(std::string name, std::string text) {
@@ -60,6 +61,7 @@ class Source {
 class Schema {
  public:
   Schema() = default;
+  /// The file is read when a program is added.
   [[nodiscard]] static Schema file(std::string path) { return {Source::file(std::move(path)), {}}; }
   /// `name` is what errors call it: "trading.fbs". `text`, what it was made of, gives them lines.
   [[nodiscard]] static Schema binary(std::string name, std::string bytes, std::string text = {}) {
@@ -76,6 +78,7 @@ class Schema {
   std::string text_;
 };
 
+/// A program of your own, as it is added.
 struct ProgramDesc {
   std::string name;  ///< an identifier
   Source source = {};
@@ -122,6 +125,7 @@ struct KernelInterface {
   std::string behaviour;  ///< its full name in the schema
 };
 
+/// A program as the runtime knows it.
 struct ProgramInfo {
   std::string name;
   std::uint32_t version = 1;              ///< 1 more for each swap

@@ -13,6 +13,7 @@
 
 namespace ringkernel {
 
+/// A value, or the error that came instead.
 template <class T>
 using Result = boost::system::result<T, Error>;
 

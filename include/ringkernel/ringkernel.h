@@ -36,6 +36,7 @@ extern "C" {
 /// 0, or one of the numbers below.
 typedef int32_t ringkernel_status;
 
+/// The numbers of errors, those of the C++ library.
 enum ringkernel_error {
   RINGKERNEL_OK = 0,
 #define RK_FAULT(code, name, sentence) RINGKERNEL_E_##name = code,
@@ -47,7 +48,9 @@ enum ringkernel_error {
   RINGKERNEL_E_MAX_ENUM = 0x7fffffff /* no error */
 };
 
+/// A device, the programs on it, and their ring kernels.
 typedef struct ringkernel_runtime ringkernel_runtime;
+/// A ring kernel.
 typedef struct ringkernel_kernel ringkernel_kernel;
 /// A request that is made again and again (`ringkernel_kernel_prepare`).
 typedef struct ringkernel_prepared ringkernel_prepared;
@@ -56,6 +59,7 @@ typedef struct ringkernel_resident ringkernel_resident;
 
 enum { RINGKERNEL_RANK_MAX = 8 };
 
+/// The type of a tensor's elements.
 enum ringkernel_dtype {
   RINGKERNEL_NONE = 0, /* of a reply without a tensor */
   RINGKERNEL_F32 = 1,
@@ -63,12 +67,14 @@ enum ringkernel_dtype {
   RINGKERNEL_I64 = 3
 };
 
+/// Which kind of device a runtime is for.
 enum ringkernel_target {
   RINGKERNEL_TARGET_AUTOMATIC = 0,
   RINGKERNEL_TARGET_CPU = 1,
   RINGKERNEL_TARGET_GPU = 2
 };
 
+/// Where a ring kernel is in its life.
 enum ringkernel_kernel_state {
   RINGKERNEL_CREATED = 0,
   RINGKERNEL_LAUNCHED = 1,
@@ -121,6 +127,7 @@ typedef struct ringkernel_runtime_options {
   uint64_t turn_for_ns;       /* of a long op, before others go on: 200 us; UINT64_MAX: its end */
 } ringkernel_runtime_options;
 
+/// Of one ring kernel; zeroed fields are defaults.
 typedef struct ringkernel_kernel_options {
   size_t struct_size;   /* sizeof(ringkernel_kernel_options) */
   uint32_t input_bytes; /* of the ring: a power of two; a message takes at most half */
@@ -166,6 +173,7 @@ typedef struct ringkernel_method {
 
 /// "0.1.0", and a number that changes when a program must be compiled anew.
 RINGKERNEL_API const char* ringkernel_version(void);
+/// That of the library which is loaded.
 RINGKERNEL_API uint32_t ringkernel_abi_version(void);
 
 /// What the last function of this library that this thread called failed with, with its text; null
@@ -190,7 +198,9 @@ RINGKERNEL_API ringkernel_status ringkernel_kernel_launch(ringkernel_runtime* ru
                                                           const char* id,
                                                           const ringkernel_kernel_options* options,
                                                           ringkernel_kernel** out_kernel);
+/// As `Kernel::activate` of the C++ library.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_activate(ringkernel_kernel* kernel);
+/// As `Kernel::deactivate` of the C++ library.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_deactivate(ringkernel_kernel* kernel);
 /// `drain` not 0: processes what is queued first. The handle stays, for `receive` and the state.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_terminate(ringkernel_kernel* kernel,
@@ -248,9 +258,11 @@ RINGKERNEL_API ringkernel_status ringkernel_call_bytes(ringkernel_kernel* kernel
                                                        const ringkernel_bytes* message,
                                                        uint64_t timeout_ns,
                                                        ringkernel_bytes* reply);
+/// As `ringkernel_send`, with plain bytes.
 RINGKERNEL_API ringkernel_status ringkernel_send_bytes(ringkernel_kernel* kernel,
                                                        const ringkernel_bytes* message,
                                                        uint64_t timeout_ns, uint64_t* out_message);
+/// As `ringkernel_receive`, with plain bytes.
 RINGKERNEL_API ringkernel_status ringkernel_receive_bytes(ringkernel_kernel* kernel,
                                                           uint64_t timeout_ns,
                                                           ringkernel_bytes* reply,
@@ -289,6 +301,7 @@ RINGKERNEL_API ringkernel_status ringkernel_call_method(ringkernel_kernel* kerne
                                                         const ringkernel_bytes* request,
                                                         uint64_t timeout_ns,
                                                         ringkernel_bytes* reply);
+/// As `ringkernel_send`, of a method.
 RINGKERNEL_API ringkernel_status ringkernel_send_method(ringkernel_kernel* kernel,
                                                         const ringkernel_method* method,
                                                         const ringkernel_bytes* request,
@@ -296,6 +309,7 @@ RINGKERNEL_API ringkernel_status ringkernel_send_method(ringkernel_kernel* kerne
 /// The state of a kernel that is launched or deactivated; `data_bytes` are all that it has.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_read_state(ringkernel_kernel* kernel,
                                                               const ringkernel_bytes* state);
+/// As the read before it.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_write_state(ringkernel_kernel* kernel,
                                                                const ringkernel_bytes* state);
 /// The handler's own code, where the thread's last call failed with handler_fault, else 0.

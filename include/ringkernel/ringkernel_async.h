@@ -65,10 +65,12 @@ RINGKERNEL_API ringkernel_status ringkernel_call_async(ringkernel_kernel* kernel
                                                        const ringkernel_async_options* options,
                                                        ringkernel_queue* queue, uint64_t tag,
                                                        ringkernel_tensor* result);
+/// As `ringkernel_call_async`, with plain bytes.
 RINGKERNEL_API ringkernel_status
 ringkernel_call_bytes_async(ringkernel_kernel* kernel, const ringkernel_bytes* message,
                             const ringkernel_async_options* options, ringkernel_queue* queue,
                             uint64_t tag, ringkernel_bytes* reply);
+/// As `ringkernel_call_async`, of a method.
 RINGKERNEL_API ringkernel_status ringkernel_call_method_async(
     ringkernel_kernel* kernel, const ringkernel_method* method, const ringkernel_bytes* request,
     const ringkernel_async_options* options, ringkernel_queue* queue, uint64_t tag,
@@ -96,6 +98,7 @@ RINGKERNEL_API ringkernel_status ringkernel_queue_next(ringkernel_queue* queue, 
 /// As `next`, with a function that is called for each completion that is there by then, in the
 /// calling thread; it may begin calls, cancel and close. deadline_exceeded: there was none.
 typedef void (*ringkernel_callback)(void* user, const ringkernel_completion* completion);
+/// Calls `callback` for each completion that is there, once there is one.
 RINGKERNEL_API ringkernel_status ringkernel_queue_run(ringkernel_queue* queue, uint64_t timeout_ns,
                                                       ringkernel_callback callback, void* user);
 

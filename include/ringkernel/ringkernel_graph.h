@@ -57,6 +57,7 @@ typedef struct ringkernel_onnx_model {
   size_t state_count;
 } ringkernel_onnx_model;
 
+/// How much a diagnostic matters; only an error refuses the model.
 enum ringkernel_severity {
   RINGKERNEL_SEVERITY_ERROR = 0,
   RINGKERNEL_SEVERITY_WARNING = 1,
@@ -109,6 +110,7 @@ typedef struct ringkernel_signature {
   uint64_t workspace_bytes;
 } ringkernel_signature;
 
+/// The kinds of a function's tensors.
 enum ringkernel_port { RINGKERNEL_INPUT = 0, RINGKERNEL_OUTPUT = 1, RINGKERNEL_STATE = 2 };
 
 /// One execution: its inputs and the places of its results, in the function's order.
@@ -138,6 +140,7 @@ RINGKERNEL_API ringkernel_status ringkernel_resident_create(ringkernel_runtime* 
 RINGKERNEL_API ringkernel_status ringkernel_resident_write(ringkernel_resident* resident,
                                                            const ringkernel_tensor* elements,
                                                            uint64_t timeout_ns);
+/// As the write before it.
 RINGKERNEL_API ringkernel_status ringkernel_resident_read(ringkernel_resident* resident,
                                                           uint64_t timeout_ns,
                                                           ringkernel_tensor* result);
@@ -196,6 +199,7 @@ RINGKERNEL_API ringkernel_status ringkernel_function_prepare(ringkernel_function
 RINGKERNEL_API ringkernel_status ringkernel_function_read_state(ringkernel_function* function,
                                                                 size_t state, uint64_t timeout_ns,
                                                                 ringkernel_tensor* result);
+/// As the read before it.
 RINGKERNEL_API ringkernel_status ringkernel_function_write_state(ringkernel_function* function,
                                                                  size_t state,
                                                                  const ringkernel_tensor* elements,

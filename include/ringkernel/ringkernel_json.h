@@ -38,6 +38,7 @@ RINGKERNEL_API const char* ringkernel_json_last_error(void);
 /// unsupported_operation: it has none.
 RINGKERNEL_API ringkernel_status ringkernel_json_open(ringkernel_kernel* kernel,
                                                       ringkernel_json** out_json);
+/// The handle is gone, and its texts with it.
 RINGKERNEL_API ringkernel_status ringkernel_json_close(ringkernel_json* json);
 
 /// A call: as `ringkernel_call_method`. handler_fault: `ringkernel_last_fault`.
@@ -50,6 +51,7 @@ RINGKERNEL_API ringkernel_status ringkernel_json_call(ringkernel_json* json,
 RINGKERNEL_API ringkernel_status ringkernel_json_to_request(ringkernel_json* json,
                                                             const char* method, const char* text,
                                                             ringkernel_bytes* out_request);
+/// A reply as one line of JSON.
 RINGKERNEL_API ringkernel_status ringkernel_json_from_reply(ringkernel_json* json,
                                                             const char* method,
                                                             const ringkernel_bytes* reply,
@@ -58,6 +60,7 @@ RINGKERNEL_API ringkernel_status ringkernel_json_from_reply(ringkernel_json* jso
 RINGKERNEL_API ringkernel_status ringkernel_json_read_state(ringkernel_json* json,
                                                             ringkernel_kernel* kernel,
                                                             const char** out_state);
+/// The state from JSON, as `ringkernel_kernel_write_state`.
 RINGKERNEL_API ringkernel_status ringkernel_json_write_state(ringkernel_json* json,
                                                              ringkernel_kernel* kernel,
                                                              const char* state);

@@ -33,6 +33,7 @@ typedef struct ringkernel_latency {
   uint64_t max_ns;
 } ringkernel_latency;
 
+/// The metrics of one ring kernel; counters only grow.
 typedef struct ringkernel_kernel_figures {
   size_t struct_size;              /* sizeof(ringkernel_kernel_figures), set by the caller */
   int32_t status;                  /* enum ringkernel_kernel_state */
@@ -77,6 +78,7 @@ typedef struct ringkernel_kernel_figures {
   ringkernel_latency delivery; /* from the reply found until the receiver had the answer */
 } ringkernel_kernel_figures;
 
+/// The metrics of a runtime; counters only grow.
 typedef struct ringkernel_runtime_figures {
   size_t struct_size;                /* sizeof(ringkernel_runtime_figures), set by the caller */
   uint64_t kernels;                  /* ring kernels */
@@ -125,6 +127,7 @@ enum ringkernel_runtime_text {
 /// Fills as much of the struct as its `struct_size` says.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_metrics(ringkernel_kernel* kernel,
                                                            ringkernel_kernel_figures* out_figures);
+/// Of the whole runtime, likewise.
 RINGKERNEL_API ringkernel_status
 ringkernel_runtime_metrics(ringkernel_runtime* runtime, ringkernel_runtime_figures* out_figures);
 /// All zero for a method that was not called.

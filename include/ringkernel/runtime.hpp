@@ -40,8 +40,10 @@ namespace ringkernel {
 
 class RuntimeBuilder;
 
+/// A device, the programs on it, and their ring kernels.
 class RingKernelRuntime {
  public:
+  /// Begin here: `builder().build()`.
   [[nodiscard]] static RuntimeBuilder builder();
 
   RingKernelRuntime(RingKernelRuntime&&) noexcept = default;
@@ -107,7 +109,8 @@ class RingKernelRuntime {
   /// Ids of all kernels that are not terminated, sorted.
   [[nodiscard]] std::vector<std::string> kernels() const;
 
-  // By id, for those who keep no handles: the functions of Kernel.
+  /// By id, for those who keep no handles: the function of that name of `Kernel`.
+  ///@{
   Result<void> activate(std::string_view id) {
     return with(id, [](Kernel& kernel) { return kernel.activate(); });
   }
@@ -177,9 +180,10 @@ class RingKernelRuntime {
   auto async_receive(std::string_view id, Token&& token) {
     return find(id).async_receive(std::forward<Token>(token));
   }
-
   [[nodiscard]] Result<KernelStatus> status(std::string_view id) const;
   [[nodiscard]] Result<KernelMetrics> metrics(std::string_view id) const;
+  ///@}
+
   [[nodiscard]] RuntimeMetrics metrics() const;
   /// What went wrong so far, in the order in which it first did, of kernels that are gone too:
   /// outcomes of messages, refusals, lifecycle, programs that were not added or swapped. At most
@@ -271,6 +275,7 @@ class RingKernelRuntime {
 /// Chooses backend, device and options, and opens the runtime.
 class RuntimeBuilder {
  public:
+  /// Which kind of device it is for.
   RuntimeBuilder& target(BackendTarget target) noexcept {
     target_ = target;
     return *this;
@@ -290,6 +295,7 @@ class RuntimeBuilder {
     device_ = index;
     return *this;
   }
+  /// All options at once.
   RuntimeBuilder& options(const RuntimeOptions& options) noexcept {
     options_ = options;
     return *this;

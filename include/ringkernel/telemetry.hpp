@@ -9,6 +9,7 @@
 
 namespace ringkernel {
 
+/// Where a ring kernel is in its life.
 enum class KernelStatus : std::uint8_t {
   created,      ///< the id is reserved, the program is being built
   launched,     ///< ready; accepts messages, runs none
@@ -19,6 +20,7 @@ enum class KernelStatus : std::uint8_t {
   failed,  ///< the device or the rings are unusable; only terminate is left
 };
 
+/// As the enumerator is called.
 [[nodiscard]] const char* name(KernelStatus status) noexcept;
 
 /// How long something took, to less than a hundredth (what took over an hour: as an hour). A

@@ -18,6 +18,7 @@
 
 namespace ringkernel {
 
+/// The type of a tensor's elements.
 enum class DType : std::uint8_t {
   none = RK_DTYPE_NONE,
   f32 = RK_DTYPE_F32,
@@ -36,6 +37,7 @@ enum class DType : std::uint8_t {
   return 0;
 }
 
+/// "f32"; "none".
 [[nodiscard]] const char* name(DType dtype) noexcept;
 
 /// Up to `rank_max` extents, outermost first. Rank 0 is a scalar. Extents beyond the rank are 1, so

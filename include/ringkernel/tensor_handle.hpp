@@ -41,6 +41,7 @@ concept ElementOrByteRange = std::ranges::contiguous_range<T> && std::ranges::si
     (Element<std::ranges::range_value_t<T>> ||
      std::same_as<std::ranges::range_value_t<T>, std::byte>);
 
+/// The handle of a resident tensor.
 class Tensor {
  public:
   /// An empty handle, which names no tensor.
@@ -64,6 +65,7 @@ class Tensor {
     return copy_in(dtype_of<std::ranges::range_value_t<Range>>, std::as_bytes(std::span(elements)),
                    timeout);
   }
+  /// As `write`; waits only for messages that have it as their output.
   template <ElementOrByteRange Range>
   Result<void> read(Range&& elements, std::chrono::nanoseconds timeout = {}) const {
     return copy_out(dtype_of<std::ranges::range_value_t<Range>>,

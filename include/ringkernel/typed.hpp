@@ -35,6 +35,7 @@ struct TypedRequest {
   Bytes bytes;
 };
 
+/// Of a finished builder whose root is a `Table`; borrows its bytes.
 template <class Table>
 [[nodiscard]] TypedRequest<Table> typed(const flatbuffers::FlatBufferBuilder& builder) {
   return {std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()))};
@@ -52,6 +53,7 @@ template <class RequestTable, class ReplyTable>
 struct TypedMethod {
   Method method;
 
+  /// The message of a finished request.
   [[nodiscard]] TypedMessage<ReplyTable> operator()(
       const TypedRequest<RequestTable>& request) const noexcept {
     return {method, request.bytes};

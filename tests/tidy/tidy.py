@@ -27,7 +27,7 @@ LABELS = ["Threading:", "Memory ordering:", "Ownership:", "Errors:", "Units:"]
 CODE = {".hpp", ".cpp", ".h", ".c", ".cl", ".def", ".fbs", ".py", ".cmake", ".pml"}
 C_FAMILY = {".hpp", ".cpp", ".h", ".c", ".cl", ".def"}
 HEADERS = {".hpp", ".h"}
-TEXT = CODE | {".md", ".txt", ".json", ".supp", ""}
+TEXT = CODE | {".md", ".txt", ".json", ".supp", ".svg", ""}
 LIBRARY = ("include/", "src/", "bridge/", "kernels/")
 USERS = ("examples/", "bench/", "tests/")
 

@@ -21,6 +21,8 @@ typedef float rk_f32;
 #else
 #include <stddef.h>
 #include <stdint.h>
+/// Words of the same width on host and device.
+///@{
 typedef uint8_t rk_u8;
 typedef uint16_t rk_u16;
 typedef uint32_t rk_u32;
@@ -30,6 +32,7 @@ typedef int16_t rk_i16;
 typedef int32_t rk_i32;
 typedef int64_t rk_i64;
 typedef float rk_f32;
+///@}
 #if defined(__cplusplus)
 #define RK_STATIC_ASSERT(expression, message) static_assert(expression, message)
 #else

@@ -3,6 +3,7 @@
 #ifndef RINGKERNEL_PROTOCOL_FAULT_H
 #define RINGKERNEL_PROTOCOL_FAULT_H
 
+/// The codes of the system; 0: no fault.
 enum rk_fault_code {
   RK_FAULT_NONE = 0,
 #define RK_FAULT(code, name, sentence) RK_FAULT_##name = code,
