@@ -4,7 +4,8 @@
 The sources keep to docs/STYLE.md and the pages to what a forge shows; both differ from what Doxygen
 expects. Lines stay where they are as far as they can, so that its warnings name the right ones.
 
-Headers: the opening comment becomes the file's, with its labels as paragraphs. A comment stands for
+Headers: the opening comment becomes the file's, with its labels as paragraphs. Lists of members
+(`#include "....def"` behind the macros for its rows) are written out, each with its description. A comment stands for
 all declarations up to the next blank line or comment. `/* ... */` behind a declaration is about it.
 Pages: every heading gets a label, and links to pages and headings become references by label.
 Other links go to the file in the checkout, which is three folders above the output.
@@ -69,7 +70,31 @@ def shared_comments(lines):
         yield line
 
 
+def members(lines):
+    """The lines, with members in place of a list that is included: `RK_ROW(name, ..., "help")`."""
+    macros = {}
+    for line in lines:
+        if row := re.match(r"#define (RK_\w+)\(name, .*\) ([^;\\]*);$", line):
+            macros[row[1]] = row[2]
+        elif macros and (included := re.match(r'#include "(ringkernel/\w+\.def)"$', line)):
+            yield from rows(included[1], macros)
+            macros = {}
+        else:
+            yield line
+
+
+def rows(included, macros):
+    """The members that the macros make of the list's rows."""
+    text = (pathlib.Path("include") / included).read_text(encoding="utf-8")
+    stands_for = dict(re.findall(r"^#define (\w+)\([^)]*\) (RK_\w+)\(", text, re.M))
+    for macro, name, help_ in re.findall(r'^(RK_\w+)\((\w+),.* "(.*)"\)$', text, re.M):
+        member = macros.get(macro) or macros.get(stands_for.get(macro))
+        if member:
+            yield f"  {re.sub('name', name, member, count=1)};  ///< {help_}"
+
+
 def header(lines):
+    lines = list(members(lines))
     count, block = opening(lines)
     text = "\n".join(block + list(shared_comments(lines[count:])))
     text = HIDDEN.sub(lambda match: "\n" * match[0].count("\n"), text)

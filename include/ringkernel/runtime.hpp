@@ -38,7 +38,14 @@
 
 namespace ringkernel {
 
+class RingKernelRuntime;
 class RuntimeBuilder;
+
+namespace detail {
+class ServiceThread;
+/// Of the runtime, until it is shut down: for what is quick.
+[[nodiscard]] ServiceThread& service_of(const RingKernelRuntime& runtime);
+}  // namespace detail
 
 /// A device, the programs on it, and their ring kernels.
 class RingKernelRuntime {
@@ -247,6 +254,7 @@ class RingKernelRuntime {
 
  private:
   friend class RuntimeBuilder;
+  friend detail::ServiceThread& detail::service_of(const RingKernelRuntime& runtime);
   explicit RingKernelRuntime(std::shared_ptr<detail::RuntimeState> state) noexcept
       : state_(std::move(state)) {}
 

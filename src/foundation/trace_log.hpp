@@ -2,14 +2,20 @@
 /// state, slices, swaps of programs. Kept until somebody takes it; when there are too many, events
 /// are left out.
 ///
-/// Threading: any thread; `note` waits for nobody, and rather leaves the event out.
-/// Memory ordering: a lock; `missed` is a figure.
+/// The queue has one writer and one reader at a time: writers take turns by a lock, and whoever
+/// reads takes none, so that nobody leaves an event out because of it (decision 0031).
+///
+/// Threading: any thread; `note` waits for nobody, and rather leaves the event out. `take`: one
+/// thread at a time.
+/// Memory ordering: the queue's: an event is published by its writer and acquired by its reader.
+/// `missed` is a figure.
 /// Ownership: copies.
 /// Units: nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <boost/lockfree/spsc_queue.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -56,30 +62,28 @@ class TraceLog {
   /// would leave no room for the rest.
   static constexpr std::size_t notes_max = 1024;
 
-  TraceLog() { events_.reserve(capacity); }
-
   /// `make()` is the event; not called where it is left out.
   template <class Make>
   void note(Make&& make) {
     // relaxed: a few too many do no harm; pairs with the store in take
     if (noted_.load(std::memory_order_relaxed) >= notes_max) return leave_out();
-    const std::unique_lock lock(mutex_, std::try_to_lock);
+    const std::unique_lock lock(writing_, std::try_to_lock);
     if (!lock.owns_lock()) return leave_out();
     noted_.fetch_add(1, std::memory_order_relaxed);
     add(make());
   }
   void keep(const TraceEvent& event) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_);
     add(event);
   }
 
   /// All that was noted since the last time, in place of what is in `events`.
   void take(std::vector<TraceEvent>& events) {
     events.clear();
-    events.reserve(capacity);  // so that nobody who notes something has to
-    const std::lock_guard lock(mutex_);
+    events.reserve(capacity);  // so that what follows cannot throw
     noted_.store(0, std::memory_order_relaxed);
-    events_.swap(events);
+    const auto keep = [&](const TraceEvent& event) { events.push_back(event); };
+    while (events.size() < capacity && events_.consume_one(keep)) continue;
   }
 
   /// Events that were left out so far.
@@ -89,15 +93,12 @@ class TraceLog {
 
  private:
   void add(const TraceEvent& event) {
-    if (events_.size() < capacity)
-      events_.push_back(event);
-    else
-      leave_out();
+    if (!events_.push(event)) leave_out();
   }
   void leave_out() noexcept { missed_.fetch_add(1, std::memory_order_relaxed); }
 
-  std::mutex mutex_;  // guards events_
-  std::vector<TraceEvent> events_;
+  std::mutex writing_;  // one at a time
+  boost::lockfree::spsc_queue<TraceEvent> events_{capacity};
   std::atomic<std::size_t> noted_{0};  // of these, by `note`
   std::atomic<std::uint64_t> missed_{0};
 };

@@ -90,12 +90,12 @@ void ended(const std::exception_ptr&) {}
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::open(const tcp::endpoint& endpoint,
+Result<std::unique_ptr<Server>> Server::open(asio::io_context& context,
+                                             const tcp::endpoint& endpoint,
                                              std::filesystem::path counters_file) {
-  std::unique_ptr<Server> server(new Server(std::move(counters_file)));
-  RK_TRY_VOID(server->listen(endpoint));
-  asio::co_spawn(server->context_, server->accept(), ended);
-  server->thread_ = std::thread([context = &server->context_] { context->run(); });
+  std::unique_ptr<Server> server(new Server(context, std::move(counters_file)));
+  RK_TRY(acceptor, server->listen(endpoint));
+  asio::co_spawn(context, server->accept(std::move(acceptor)), ended);
   return server;
 }
 
@@ -137,33 +137,30 @@ class Server::Connection {
   bool is_asked_ = false;  // a complete request, whose answer is not out yet
 };
 
-Server::Server(std::filesystem::path counters_file) : content_(std::move(counters_file)) {
+Server::Server(asio::io_context& context, std::filesystem::path counters_file)
+    : context_(context), content_(std::move(counters_file)) {
   connections_.reserve(connections_max);
 }
 
-Server::~Server() {
-  context_.stop();
-  if (thread_.joinable()) thread_.join();
-}
-
-Result<void> Server::listen(const tcp::endpoint& endpoint) {
+Result<tcp::acceptor> Server::listen(const tcp::endpoint& endpoint) {
   beast::error_code error;
-  (void)acceptor_.open(endpoint.protocol(), error);
+  tcp::acceptor acceptor(context_);
+  (void)acceptor.open(endpoint.protocol(), error);
   // A service that starts again need not wait for the connections of the one before.
-  if (!error) (void)acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) (void)acceptor_.bind(endpoint, error);
-  if (!error) (void)acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) (void)acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) (void)acceptor.bind(endpoint, error);
+  if (!error) (void)acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error)
     return Error(Errc::backend_unavailable,
                  "HTTP at " + address_text(endpoint) + ": " + error.message());
-  address_ = address_text(acceptor_.local_endpoint());
+  address_ = address_text(acceptor.local_endpoint());
   is_local_ = endpoint.address().is_loopback();
-  return {};
+  return acceptor;
 }
 
-asio::awaitable<void> Server::accept() {
+asio::awaitable<void> Server::accept(tcp::acceptor acceptor) {
   for (;;) {
-    auto [error, socket] = co_await acceptor_.async_accept(without_throwing);
+    auto [error, socket] = co_await acceptor.async_accept(without_throwing);
     if (error) {
       asio::steady_timer timer(context_, accept_again);
       co_await timer.async_wait(without_throwing);

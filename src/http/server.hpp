@@ -1,7 +1,8 @@
 /// An HTTP server in the service, for those who look: browsers, Prometheus, health checks.
 ///
-/// Threading: any thread; it works on one of its own, away from the bridge and its messages.
-/// Ownership: the destructor closes what is open.
+/// Threading: any thread opens it; it works on the one that runs its context, which is not the
+/// bridge and its messages.
+/// Ownership: borrows the context, whose end closes what is open, and goes before this does.
 /// Errors: `open`: backend_unavailable with the address and the reason. A client's errors are
 /// answered, or end its connection. Of more connections than it keeps, a new one takes the place of
 /// the one that has waited longest for its client.
@@ -14,7 +15,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "http/content.hpp"
@@ -28,31 +28,32 @@ class Server {
   /// loopback only answers only who calls it by a name of this machine, so that a page from
   /// elsewhere cannot ask in its visitor's place.
   [[nodiscard]] static Result<std::unique_ptr<Server>> open(
-      const boost::asio::ip::tcp::endpoint& endpoint, std::filesystem::path counters_file);
+      boost::asio::io_context& context, const boost::asio::ip::tcp::endpoint& endpoint,
+      std::filesystem::path counters_file);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  ~Server();
+  ~Server() = default;
 
   /// With the port that it got.
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
  private:
   class Connection;
+  using Acceptor = boost::asio::ip::tcp::acceptor;
 
-  explicit Server(std::filesystem::path counters_file);
-  Result<void> listen(const boost::asio::ip::tcp::endpoint& endpoint);
-  boost::asio::awaitable<void> accept();
+  Server(boost::asio::io_context& context, std::filesystem::path counters_file);
+  Result<Acceptor> listen(const boost::asio::ip::tcp::endpoint& endpoint);
+  /// Owns the acceptor: all that is open is the context's, in its coroutines.
+  boost::asio::awaitable<void> accept(Acceptor acceptor);
   void admit(boost::asio::ip::tcp::socket socket);
   boost::asio::awaitable<void> serve(std::unique_ptr<Connection> connection);
 
+  boost::asio::io_context& context_;
   Content content_;
   std::vector<Connection*> connections_;  // those whose sockets are open
   std::uint64_t turns_ = 0;               // of a client: to ask, or to take an answer
   bool is_local_ = false;
   std::string address_;
-  boost::asio::io_context context_{1};
-  boost::asio::ip::tcp::acceptor acceptor_{context_};
-  std::thread thread_;
 };
 
 }  // namespace ringkernel::http

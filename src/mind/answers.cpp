@@ -1,16 +1,11 @@
 #include "mind/answers.hpp"
 
-#include <utility>
-
 namespace ringkernel::mind {
 
 void Answers::add(std::list<Ticket>& place) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    answered_.splice(answered_.end(), place);
-    if (takers_ != 0 || std::exchange(is_called_, true)) return;
-  }
-  called_.notify_one();
+  const std::lock_guard lock(mutex_);
+  answered_.splice(answered_.end(), place);
+  if (takers_ == 0 && !is_called_) call_locked();
 }
 
 void Answers::begin_taking() noexcept {
@@ -29,25 +24,27 @@ std::list<Ticket> Answers::take(bool& leaves) noexcept {
 }
 
 void Answers::call() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    is_called_ = true;
-  }
+  const std::lock_guard lock(mutex_);
+  call_locked();
+}
+
+void Answers::call_locked() noexcept {
+  is_called_ = true;
+  if (!has_ended_) return call_();
+  is_to_wake_ = true;
   called_.notify_one();
 }
 
-bool Answers::wait_for_call() noexcept {
+void Answers::end_calls() noexcept {
+  const std::lock_guard lock(mutex_);
+  has_ended_ = true;
+  is_to_wake_ = true;  // who was called before may not come any more
+}
+
+void Answers::wait_for_call() noexcept {
   std::unique_lock lock(mutex_);
-  called_.wait(lock, [this] { return is_called_ || has_ended_; });
-  return is_called_;
-}
-
-void Answers::end() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    has_ended_ = true;
-  }
-  called_.notify_one();
+  called_.wait(lock, [this] { return is_to_wake_; });
+  is_to_wake_ = false;
 }
 
 }  // namespace ringkernel::mind

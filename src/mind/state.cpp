@@ -1,13 +1,13 @@
 #include "mind/state.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "foundation/memory_error.hpp"
 #include "foundation/reserve.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
+#include "runtime/service_task.hpp"
 
 namespace ringkernel::detail {
 namespace {
@@ -48,8 +48,8 @@ Result<std::shared_ptr<MindState>> MindState::open(BackendTarget target, MindOpt
 struct MindState::Answered {
   using CalledAtOnce = void;
   // NOLINTBEGIN(readability-identifier-naming): Asio asks for these names
-  using executor_type = boost::asio::thread_pool::executor_type;
-  executor_type get_executor() const noexcept { return state->notes_.get_executor(); }
+  using executor_type = boost::asio::io_context::executor_type;
+  executor_type get_executor() const noexcept { return state->context_.get_executor(); }
   // NOLINTEND(readability-identifier-naming)
 
   void operator()(Result<Reply> reply) const noexcept {
@@ -62,16 +62,30 @@ struct MindState::Answered {
   Given* op;
 };
 
+/// Gone from the service thread when the runtime has been shut down, and so before its state.
+class MindState::NoteTaker final : public ServiceTask {
+ public:
+  NoteTaker(ServiceThread& thread, MindState& state) : ServiceTask(thread), state_(state) {}
+  ~NoteTaker() = default;
+
+ private:
+  void run() noexcept override { state_.take_notes(); }
+
+  MindState& state_;
+};
+
 MindState::MindState(RingKernelRuntime runtime, MindOptions options, mind::Place place)
     : runtime_(std::move(runtime)),
       options_(std::move(options)),
       place_(std::move(place)),
       schedule_(options_.queues),
-      queues_(options_.queues) {
-  boost::asio::post(notes_, [this] { take_notes(); });
+      queues_(options_.queues),
+      note_taker_(std::make_shared<NoteTaker>(service_of(runtime_), *this)),
+      answers_([this] { note_taker_->post(); }) {
+  service_of(runtime_).start();
 }
 
-MindState::~MindState() { end_notes(); }
+MindState::~MindState() = default;
 
 Result<void> MindState::launch_queues() {
   KernelOptions options = options_.queue;
@@ -262,15 +276,8 @@ bool MindState::take_answers(Told& told, bool leaves) noexcept {
 }
 
 void MindState::take_notes() noexcept {
-  while (answers_.wait_for_call()) {
-    Lock lock(mutex_);
-    pump_and_tell(lock);
-  }
-}
-
-void MindState::end_notes() noexcept {
-  answers_.end();
-  notes_.join();
+  Lock lock(mutex_);
+  pump_and_tell(lock);
 }
 
 void MindState::end(Lock& lock, Ticket ticket, Result<void> result) noexcept {
@@ -334,6 +341,7 @@ void MindState::end_waiting(const Error& reason, Told& told) noexcept {
 
 void MindState::tell(Lock& lock, Told& told) noexcept {
   ended_.notify_all();
+  if (closed_) answers_.call();  // `close` waits for the last one
   lock.unlock();
   for (auto& [ticket, op] : told)
     if (op.done) op.done(std::move(op.result));
@@ -418,11 +426,15 @@ void MindState::close() noexcept {
     tell(lock, told);
   }
   if (options_.on_metrics) (void)with_memory([this] { options_.on_metrics(runtime_.metrics()); });
+  answers_.end_calls();       // the service thread ends with the runtime
   (void)runtime_.shutdown();  // answers what was handed out
   Lock lock(mutex_);
-  ended_.wait(lock, [this] { return ops_.empty(); });
-  lock.unlock();
-  end_notes();
+  while (!ops_.empty()) {
+    lock.unlock();
+    answers_.wait_for_call();
+    lock.lock();
+    pump_and_tell(lock);
+  }
 }
 
 }  // namespace ringkernel::detail

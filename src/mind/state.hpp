@@ -7,12 +7,13 @@
 ///
 /// Threading: any thread. The lock is held for decisions only: not while ops are handed out, nor
 /// while anybody waits. Whoever brings an answer of the device adds it to a list; the threads that
-/// hand ops out take note of what is there; if there is none, a thread of its own does, which runs
-/// nothing of the user's and waits for nothing but a copy of the host's that is under way.
+/// hand ops out take note of what is there; if there is none, the runtime's service thread does. To
+/// hand out runs nothing of the user's and waits for nothing but a copy of the host's that is under
+/// way.
 /// Ownership: shared with operations that were not started yet; `close` ends everything else.
 #pragma once
 
-#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <functional>
 #include <list>
@@ -83,6 +84,7 @@ class MindState {
   using Ops = std::map<Ticket, Given>;
   /// The handler of an op that is handed out.
   struct Answered;
+  class NoteTaker;
   struct Queue {
     Kernel kernel;
     std::list<Ticket> order;  // ready, not handed out
@@ -114,9 +116,8 @@ class MindState {
   /// Ends what was answered. False if nothing was, or if this thread `leaves`; what it leaves is
   /// another's. Lock held.
   bool take_answers(Told& told, bool leaves) noexcept;
-  /// On the thread of notes_: hands out, and takes note, whenever it is called.
+  /// Hands out, and takes note, because it was called.
   void take_notes() noexcept;
-  void end_notes() noexcept;
   /// The op has ended, with its own error.
   void end(Lock& lock, Ticket ticket, Result<void> result) noexcept;
   void end_one(Ticket ticket, Result<void> result, Told& told) noexcept;  // lock held
@@ -134,7 +135,7 @@ class MindState {
   RingKernelRuntime runtime_;
   const MindOptions options_;
   const mind::Place place_;
-  boost::asio::thread_pool notes_{1};
+  boost::asio::io_context context_;  // of handlers that are called at once: it runs nothing
 
   std::mutex recover_mutex_;  // held for a recovery: the second one waits for the first
 
@@ -151,6 +152,7 @@ class MindState {
   mind::ShortOps short_ops_;  // of those that ran on the threads that gave them
   bool closed_ = false;
 
+  const std::shared_ptr<NoteTaker> note_taker_;
   mind::Answers answers_;
 };
 

@@ -226,6 +226,10 @@ std::vector<Candidate> find_candidates(BackendTarget target,
 
 }  // namespace
 
+detail::ServiceThread& detail::service_of(const RingKernelRuntime& runtime) {
+  return runtime.state_->service();
+}
+
 Result<RingKernelRuntime> RuntimeBuilder::build() const {
   return or_no_memory([this] { return open(); });
 }

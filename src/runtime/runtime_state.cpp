@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "foundation/leave_behind.hpp"
@@ -74,7 +76,8 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
                memory_->is_shared() ? nullptr : memory_.get()),
       functions_(options.functions_cached_max, options.function_cache_bytes_max),
       bridge_(clock_),
-      builder_(std::make_unique<boost::asio::thread_pool>(1)) {
+      service_(std::make_unique<ServiceThread>()),
+      worker_(std::make_unique<ServiceThread>()) {
   arena_->hold_while([this] { return memory_->has_late_copies(); });
 }
 
@@ -105,13 +108,14 @@ void RuntimeState::start_telemetry() {
   telemetry_file_ = publisher_->path().string();
   start_http();
   if (options_.latency_sampling != 0) clock_.start();
-  publisher_->start();  // it looks at all of the above
+  service_->repeat(options_.telemetry_period, [this] { publisher_->publish(); });
+  service_->start();  // it looks at all of the above
 }
 
 void RuntimeState::start_http() {
   if (options_.http_address.empty()) return;
-  Result<std::unique_ptr<http::Server>> server =
-      http::Server::open(http::parse_address(options_.http_address).value(), telemetry_file_);
+  Result<std::unique_ptr<http::Server>> server = http::Server::open(
+      service_->context(), http::parse_address(options_.http_address).value(), telemetry_file_);
   if (!server) {
     telemetry_failure_ = server.error().detail;
     return;
@@ -123,12 +127,14 @@ void RuntimeState::start_http() {
 void RuntimeState::start_log(std::shared_ptr<LogSink> sink) {
   const std::string runtime =
       telemetry_file_.empty() ? std::to_string(getpid()) : telemetry::name_of(telemetry_file_);
-  logger_ = std::make_unique<Logger>(std::move(sink), runtime, options_.name,
-                                     EventStream(events_.subscribe({.repeat_period = {}})));
+  logger_ = std::make_shared<Logger>(*worker_, std::move(sink), runtime, options_.name);
+  events_.add(logger_);
   logger_->tell(LogLevel::info, "opened '" + device_name_ + "', " + backend_name_ + ", " +
                                     backend::transfer_name(opened_.transfer));
   if (!telemetry_failure_.empty()) logger_->tell(LogLevel::error, telemetry_failure_);
   if (!http_address_.empty()) logger_->tell(LogLevel::info, "HTTP at " + http_address_);
+  worker_->repeat(log_repeat_period, [logger = logger_] { logger->tell_left_out(); });
+  worker_->start();
 }
 
 std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const noexcept {
@@ -231,10 +237,42 @@ bool RuntimeState::wait_for_launches(std::unique_lock<std::mutex>& lock) {
 }
 
 bool RuntimeState::post_build(std::function<void()> build) {
-  const std::lock_guard lock(registry_mutex_);  // shutdown joins the builder behind "closed"
+  const std::lock_guard lock(registry_mutex_);  // shutdown waits for builds behind "closed"
   if (closed_) return false;
-  boost::asio::post(*builder_, std::move(build));
+  try {
+    worker_->start();
+  } catch (const std::system_error&) {  // for whoever asks it is the same: perhaps later
+    throw std::bad_alloc();
+  }
+  boost::asio::post(worker_->context(), [this, build = std::move(build)] {
+    build();
+    const std::lock_guard over(registry_mutex_);
+    --builds_;
+    launched_.notify_all();
+  });
+  ++builds_;
   return true;
+}
+
+void RuntimeState::wait_for_builds() noexcept {
+  std::unique_lock lock(registry_mutex_);
+  launched_.wait(lock, [this] { return builds_ == 0; });
+}
+
+void RuntimeState::end_services() noexcept {
+  service_.reset();  // the end of its context closes what HTTP has open
+  http_.reset();
+  publisher_.reset();
+  events_.close();
+  if (!is_left_) {
+    if (logger_) logger_->end();
+    if (worker_) worker_->finish();
+  } else {
+    if (logger_) logger_->end_here();
+    leave_behind(worker_);  // it may be in the driver
+  }
+  logger_.reset();
+  worker_.reset();
 }
 
 std::shared_ptr<KernelState> RuntimeState::find(std::string_view id) const {
@@ -407,15 +445,9 @@ Result<void> RuntimeState::shutdown() noexcept {
   }
   Result<void> result = terminate_all(std::move(first), make_error_code(Errc::runtime_closed));
   functions_.close();  // their kernels have ended
-  if (is_left_)
-    leave_behind(builder_);  // its thread is in the driver
-  else if (builder_)
-    builder_->join();
+  if (!is_left_) wait_for_builds();
   bridge_.stop();
-  http_.reset();
-  publisher_.reset();
-  events_.close();
-  logger_.reset();
+  end_services();
   std::vector<std::shared_ptr<KernelState>> kept;  // they share this, and go behind it
   {
     const std::lock_guard lock(registry_mutex_);

@@ -6,7 +6,6 @@
 /// Ownership: kernels and their handles share this; `shutdown` takes the device away from them.
 #pragma once
 
-#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -33,6 +32,7 @@
 #include "runtime/observe/error_log.hpp"
 #include "runtime/observe/event_hub.hpp"
 #include "runtime/program.hpp"
+#include "runtime/service_thread.hpp"
 
 namespace ringkernel::http {
 class Server;
@@ -122,9 +122,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::uint32_t sample_every() const noexcept {
     return publishes_ ? options_.latency_sampling : 0;
   }
-  /// Runs a build on a thread of the runtime. False, and nothing happens, once the runtime is
-  /// closed.
+  /// Runs a build on the worker. False, and nothing happens, once the runtime is closed; likewise
+  /// where it throws std::bad_alloc.
   [[nodiscard]] bool post_build(std::function<void()> build);
+  /// The thread for what is quick and periodic. Until shutdown.
+  [[nodiscard]] ServiceThread& service() noexcept { return *service_; }
   /// Absolute time of a timeout from this moment.
   [[nodiscard]] std::uint64_t deadline_ns(std::chrono::nanoseconds timeout) const noexcept;
 
@@ -170,6 +172,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// it back.
   Result<void> end_program(std::string_view name);
 
+  /// Waits for the builds that were posted: each ends at once, now that the runtime is closed.
+  void wait_for_builds() noexcept;
+  /// Ends both service threads and what they serve.
+  void end_services() noexcept;
+
   /// The end of what was counted in `launching_`.
   void end_launching() noexcept;
   /// Waits until nothing is, for `termination_timeout`; with the registry's lock.
@@ -201,7 +208,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
 
   bridge::Bridge bridge_;
-  std::unique_ptr<boost::asio::thread_pool> builder_;
+  // Both until shutdown: what blocks nobody for long, and what may (decision 0031).
+  std::unique_ptr<ServiceThread> service_;
+  std::unique_ptr<ServiceThread> worker_;
 
   std::mutex shutdown_mutex_;  // held for a shutdown or restart: one after the other
 
@@ -210,6 +219,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::condition_variable launched_;
   // Launches, swaps and programs being added; shutdown and restart wait for them.
   std::size_t launching_ = 0;
+  std::size_t builds_ = 0;   // posted, and not over
   bool restarting_ = false;  // no launches meanwhile
   bool swapping_ = false;
   bool closed_ = false;
@@ -219,9 +229,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::string telemetry_file_;  // set before anybody shares this, as are the next two
   std::string http_address_;
   std::string telemetry_failure_;         // why there is none
-  std::unique_ptr<Publisher> publisher_;  // until shutdown; last: its thread looks at the others
-  std::unique_ptr<http::Server> http_;    // likewise; reads what the publisher writes
-  std::unique_ptr<Logger> logger_;        // likewise; nullptr: nobody wants to know
+  std::unique_ptr<Publisher> publisher_;  // until shutdown, as the next two; looks at the others
+  std::unique_ptr<http::Server> http_;    // reads what the publisher writes
+  std::shared_ptr<Logger> logger_;        // nullptr: nobody wants to know
 };
 
 }  // namespace ringkernel::detail

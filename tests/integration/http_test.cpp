@@ -10,8 +10,12 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <future>
+#include <iterator>
+#include <memory>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "integration/telemetry_fixture.hpp"
@@ -300,6 +304,51 @@ TEST_P(Http, RefusesAddressesThatAreNone) {
   }
   auto quiet = open_on(GetParam(), {.telemetry = false, .http_address = "0"}).value();
   EXPECT_THAT(quiet.metrics().telemetry_failure, HasSubstr("HTTP"));
+}
+
+/// One that hangs, until it is let go.
+class HangingSink : public LogSink {
+ public:
+  void write(const LogRecord&) override {
+    if (!std::exchange(is_called_, true)) begun.set_value();
+    go_on_.wait();
+  }
+  std::promise<void> begun;
+  std::promise<void> go_on;
+
+ private:
+  bool is_called_ = false;
+  const std::shared_future<void> go_on_ = go_on.get_future().share();
+};
+
+std::size_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+/// The bridge's thread and two more, whatever is asked for.
+TEST_P(Http, IsServedByOneOfTwoThreadsWhichNoSinkHoldsUp) {
+  const auto sink = std::make_shared<HangingSink>();
+  const std::size_t before = threads_of_this_process();
+  RuntimeOptions options = often();
+  options.http_address = "localhost:0";
+  auto runtime =
+      RingKernelRuntime::builder().backend(GetParam()).options(options).log(sink).build().value();
+  const std::string address = runtime.metrics().http_address;
+  std::promise<Result<Kernel>> launched;
+  runtime.async_launch("later", {.program = "echo"}, as_result([&](Result<Kernel> kernel) {
+                         launched.set_value(std::move(kernel));
+                       }));
+  sink->begun.get_future().get();
+  if (GetParam() == "native") {  // drivers have threads of their own
+    EXPECT_EQ(threads_of_this_process(), before + 3);
+  }
+  EXPECT_EQ(ask(address, "/healthz").body(), "ok\n");
+  (void)runtime.launch("worker", {.program = "echo", .auto_activate = true}).value();
+  EXPECT_TRUE(await([&] { return ask(address, "/readyz").result_int() == 200; }))
+      << "the counters file goes on as well";
+  sink->go_on.set_value();
+  EXPECT_TRUE(launched.get_future().get());
 }
 
 /// A real server, which finds the service and keeps what it says.

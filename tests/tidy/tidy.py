@@ -100,6 +100,7 @@ FOREIGN = [
     (r"nanobind/", ("src/python/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
     (r"boost/beast", ("src/http/",)),
+    (r"boost/lockfree", ("src/foundation/trace_log.hpp", "src/runtime/observe/")),
     (r"boost/asio", ("bridge/", "src/http/", "src/runtime/", "src/mind/", "src/capi/",
                      "src/python/", "include/ringkernel/kernel.hpp",
                      "include/ringkernel/runtime.hpp", "include/ringkernel/mind_runtime.hpp",

@@ -177,15 +177,19 @@ void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelO
   if (runtime->is_foreign())
     return Finish<Kernel>(std::move(handler))(made_before_fork(), Kernel());
   auto finish = std::make_shared<Finish<Kernel>>(std::move(handler));
-  const bool posted =
-      runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {
-        auto kernel = or_no_memory([&] { return runtime->launch(id, options); });
-        if (kernel)
-          (*finish)({}, Kernel(*kernel));
-        else
-          (*finish)(std::move(kernel).error(), Kernel());
-      });
-  if (!posted) (*finish)(make_error_code(Errc::runtime_closed), Kernel());
+  bool is_posted = false;
+  const bool has_memory = with_memory([&] {
+    is_posted =
+        runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {
+          auto kernel = or_no_memory([&] { return runtime->launch(id, options); });
+          if (kernel)
+            (*finish)({}, Kernel(*kernel));
+          else
+            (*finish)(std::move(kernel).error(), Kernel());
+        });
+  });
+  if (!has_memory) return (*finish)(no_memory(), Kernel());
+  if (!is_posted) (*finish)(make_error_code(Errc::runtime_closed), Kernel());
 }
 
 }  // namespace ringkernel::detail

@@ -113,36 +113,37 @@ void start_next_event(const std::shared_ptr<EventQueue>& queue, Handler<Event> h
 
 std::shared_ptr<EventQueue> EventHub::subscribe(const EventOptions& options) {
   auto queue = std::make_shared<EventQueue>(options);
-  const std::lock_guard lock(mutex_);
-  if (closed_) {
-    queue->close();
-    return queue;
-  }
-  std::erase_if(queues_, [](const auto& weak) { return weak.expired(); });
-  queues_.push_back(queue);
-  streams_.store(queues_.size(), std::memory_order_relaxed);
+  add(queue);
   return queue;
+}
+
+void EventHub::add(const std::shared_ptr<EventListener>& listener) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return listener->close();
+  std::erase_if(listeners_, [](const auto& weak) { return weak.expired(); });
+  listeners_.push_back(listener);
+  count_.store(listeners_.size(), std::memory_order_relaxed);
 }
 
 void EventHub::emit(const Event& event) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase_if(queues_, [](const auto& weak) { return weak.expired(); });
-  streams_.store(queues_.size(), std::memory_order_relaxed);
-  for (const auto& weak : queues_)
-    if (const auto queue = weak.lock()) queue->push(event);
+  std::erase_if(listeners_, [](const auto& weak) { return weak.expired(); });
+  count_.store(listeners_.size(), std::memory_order_relaxed);
+  for (const auto& weak : listeners_)
+    if (const auto listener = weak.lock()) listener->push(event);
 }
 
 void EventHub::miss() noexcept {
   const std::lock_guard lock(mutex_);
-  for (const auto& weak : queues_)
-    if (const auto queue = weak.lock()) queue->miss();
+  for (const auto& weak : listeners_)
+    if (const auto listener = weak.lock()) listener->miss();
 }
 
 void EventHub::close() noexcept {
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  for (const auto& weak : queues_)
-    if (const auto queue = weak.lock()) queue->close();
+  for (const auto& weak : listeners_)
+    if (const auto listener = weak.lock()) listener->close();
 }
 
 }  // namespace ringkernel::detail

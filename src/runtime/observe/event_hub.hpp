@@ -1,9 +1,9 @@
-/// Hands events to those who subscribed. Who is slow misses some; nobody waits for him.
+/// Hands events to those who listen. Who is slow misses some; nobody waits for him.
 ///
-/// Threading: any thread, with any lock held.
-/// Memory ordering: `streams_` says whether anybody may be there; relaxed: who subscribes while
+/// Threading: any thread, with any lock held. A listener is told by one thread at a time.
+/// Memory ordering: `count_` says whether anybody may be there; relaxed: who subscribes while
 /// something happens may miss it.
-/// Ownership: a queue is its stream's; the hub looks whether it is still there.
+/// Ownership: a listener is somebody else's; the hub looks whether it is still there.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,21 @@
 
 namespace ringkernel::detail {
 
-class EventQueue : public std::enable_shared_from_this<EventQueue> {
+/// Called with the hub's lock.
+class EventListener {
+ public:
+  virtual void push(const Event& event) noexcept = 0;
+  /// There was no memory to say what happened.
+  virtual void miss() noexcept = 0;
+  /// No events will come any more.
+  virtual void close() noexcept = 0;
+
+ protected:
+  ~EventListener() = default;
+};
+
+/// Of a stream: its subscriber takes the events when he wants to.
+class EventQueue final : public EventListener, public std::enable_shared_from_this<EventQueue> {
  public:
   explicit EventQueue(const EventOptions& options)
       : repeat_ns_(bounded_ns(options.repeat_period)) {}
@@ -34,10 +48,9 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
   ~EventQueue();
 
   /// Without memory the event is one that was missed.
-  void push(const Event& event) noexcept;
-  void miss() noexcept;
-  /// No events will come any more.
-  void close() noexcept;
+  void push(const Event& event) noexcept override;
+  void miss() noexcept override;
+  void close() noexcept override;
   void start_next(Handler<Event> handler);
 
  private:
@@ -70,8 +83,9 @@ class EventHub {
  public:
   /// Events from here on.
   [[nodiscard]] std::shared_ptr<EventQueue> subscribe(const EventOptions& options);
+  void add(const std::shared_ptr<EventListener>& listener);
   [[nodiscard]] bool has_listeners() const noexcept {
-    return streams_.load(std::memory_order_relaxed) != 0;
+    return count_.load(std::memory_order_relaxed) != 0;
   }
   void emit(const Event& event) noexcept;
   /// There was no memory to say what happened.
@@ -79,10 +93,10 @@ class EventHub {
   void close() noexcept;
 
  private:
-  std::mutex mutex_;  // guards what follows; before a queue's
-  std::vector<std::weak_ptr<EventQueue>> queues_;
+  std::mutex mutex_;  // guards what follows; before a listener's
+  std::vector<std::weak_ptr<EventListener>> listeners_;
   bool closed_ = false;
-  std::atomic<std::size_t> streams_{0};
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace ringkernel::detail

@@ -1,54 +1,97 @@
 #include "runtime/observe/logger.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <algorithm>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <new>
 
 #include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
 
 namespace ringkernel::detail {
 
-namespace asio = boost::asio;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
 namespace {
-
-constexpr auto pause_without_memory = std::chrono::milliseconds(10);
-constexpr auto without_throwing = asio::as_tuple(asio::use_awaitable);
 
 /// What cannot be mended by sending again.
 bool is_loss(const Error& error) {
   return error == Errc::device_error || error == Errc::execution_timeout;
 }
 
-}  // namespace
-
-Logger::Logger(std::shared_ptr<LogSink> sink, std::string runtime, std::string name,
-               EventStream events)
-    : sink_(std::move(sink)),
-      runtime_(std::move(runtime)),
-      name_(std::move(name)),
-      events_(std::move(events)) {
-  // The last thing that may throw.
-  thread_ = std::thread([this] { run(); });
+/// Of an event: it may have waited for its turn.
+system_clock::time_point time_of(const Event& event) {
+  const std::chrono::nanoseconds happened(event.time_ns);
+  const auto age = steady_clock::now().time_since_epoch() - happened;
+  return system_clock::now() -
+         std::chrono::duration_cast<system_clock::duration>(std::max(age, {}));
 }
 
-Logger::~Logger() { thread_.join(); }
+}  // namespace
+
+Logger::Logger(ServiceThread& thread, std::shared_ptr<LogSink> sink, std::string runtime,
+               std::string name)
+    : ServiceTask(thread),
+      sink_(std::move(sink)),
+      runtime_(std::move(runtime)),
+      name_(std::move(name)) {}
+
+void Logger::push(const Event& event) noexcept {
+  if (is_closed_) return;
+  bool has_room = false;
+  (void)with_memory([&] {
+    Event told = event;
+    told.missed = missed_;
+    has_room = events_.push(told);
+  });
+  if (!has_room) return miss();
+  missed_ = 0;
+  post();
+}
+
+void Logger::miss() noexcept {
+  if (!is_closed_) ++missed_;
+}
+
+void Logger::end() noexcept {
+  is_ending_.store(true, std::memory_order_release);  // pairs with run
+  post();
+}
+
+void Logger::end_here() noexcept {
+  is_ending_.store(true, std::memory_order_release);  // pairs with run
+  run();
+}
 
 void Logger::run() noexcept {
-  // Without memory for the first there is no log, and this thread ends at once.
-  if (with_memory([this] { asio::co_spawn(context_, follow_events(), asio::detached); }))
-    (void)with_memory([this] { asio::co_spawn(context_, tell_left_out(), asio::detached); });
-  while (!with_memory([this] { context_.run(); })) continue;
+  const std::lock_guard lock(telling_);
+  if (has_ended_) return;
+  // acquire: then all events are there, and nobody pushes; pairs with end and end_here
+  const bool is_last = is_ending_.load(std::memory_order_acquire);
+  events_.consume_all([this](const Event& event) { (void)with_memory([&] { tell(event); }); });
+  if (!is_last) return;
+  tell_missed(missed_);
+  for (auto& entry : kinds_) (void)with_memory([&] { tell_last(entry.second); });
+  tell_of_runtime(LogLevel::info, "shut down");
+  has_ended_ = true;
 }
 
 void Logger::tell(LogLevel level, std::string text) {
-  asio::post(context_, [this, level, text = std::move(text)] { tell_of_runtime(level, text); });
+  boost::asio::post(context(), [self = shared_from_this(), this, level, text = std::move(text)] {
+    const std::lock_guard lock(telling_);
+    tell_of_runtime(level, text);
+  });
+}
+
+void Logger::tell_left_out() noexcept {
+  const std::lock_guard lock(telling_);
+  const auto now = steady_clock::now();
+  for (auto& entry : kinds_)
+    if (now - entry.second.told >= log_repeat_period)
+      (void)with_memory([&] { tell_last(entry.second); });
+  // What was told long ago is no repetition any more.
+  std::erase_if(kinds_, [&](const auto& entry) {
+    return entry.second.left_out == 0 && now - entry.second.told >= log_repeat_period;
+  });
 }
 
 void Logger::tell_of_runtime(LogLevel level, std::string_view text) noexcept {
@@ -59,67 +102,22 @@ void Logger::tell_of_runtime(LogLevel level, std::string_view text) noexcept {
          .text = text});
 }
 
-/// Also where something throws, for lack of memory: else the thread would never end.
-struct Logger::Ending {
-  Logger& logger;
-  explicit Ending(Logger& of) noexcept : logger(of) {}
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
-  ~Ending() {
-    logger.ended_ = true;
-    logger.timer_.cancel();
-  }
-};
-
-asio::awaitable<void> Logger::follow_events() {
-  const Ending ending(*this);
-  for (bool goes_on = true; goes_on;) {
-    bool has_memory = true;
-    try {
-      const auto [error, event] = co_await events_.async_next(without_throwing);
-      goes_on = !error;
-      if (goes_on) tell(event);
-    } catch (const std::bad_alloc&) {  // one is lost
-      has_memory = false;
-    }
-    if (!has_memory) std::this_thread::sleep_for(pause_without_memory);
-  }
-  for (auto& entry : kinds_) (void)with_memory([&] { tell_last(entry.second); });
-  tell_of_runtime(LogLevel::info, "shut down");
-}
-
-asio::awaitable<void> Logger::tell_left_out() {
-  for (;;) {
-    try {
-      timer_.expires_after(log_repeat_period);
-      co_await timer_.async_wait(without_throwing);
-    } catch (const std::bad_alloc&) {
-      break;  // what is left out is told at the end
-    }
-    if (ended_) break;
-    const auto now = steady_clock::now();
-    for (auto& entry : kinds_)
-      if (now - entry.second.told >= log_repeat_period)
-        (void)with_memory([&] { tell_last(entry.second); });
-    // What was told long ago is no repetition any more.
-    std::erase_if(kinds_, [&](const auto& entry) {
-      return entry.second.left_out == 0 && now - entry.second.told >= log_repeat_period;
-    });
-  }
+void Logger::tell_missed(std::uint64_t missed) noexcept {
+  if (missed == 0) return;
+  write({.level = LogLevel::warning,
+         .time = system_clock::now(),
+         .runtime = runtime_,
+         .name = name_,
+         .text = "more happened than could be told",
+         .left_out = missed});
 }
 
 void Logger::tell(const Event& event) {
-  if (event.missed != 0)
-    write({.level = LogLevel::warning,
-           .time = system_clock::now(),
-           .runtime = runtime_,
-           .name = name_,
-           .text = "more happened than could be told",
-           .left_out = event.missed});
+  tell_missed(event.missed);
   if (event.status) {
     const bool has_failed = *event.status == KernelStatus::failed;
     write({.level = has_failed ? LogLevel::error : LogLevel::info,
-           .time = system_clock::now(),
+           .time = time_of(event),
            .runtime = runtime_,
            .name = name_,
            .kernel = event.kernel,
@@ -145,7 +143,7 @@ void Logger::tell_last(Kind& kind) {
 void Logger::tell(const Event& event, Kind& kind) {
   const std::string text = event.error.text();
   write({.level = is_loss(event.error) ? LogLevel::error : LogLevel::warning,
-         .time = system_clock::now(),
+         .time = time_of(event),
          .runtime = runtime_,
          .name = name_,
          .kernel = event.kernel,

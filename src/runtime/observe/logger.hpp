@@ -1,40 +1,56 @@
-/// Tells a sink what happens in a runtime: its events, of which it is a subscriber like others. Of
-/// events that are alike one in `log_repeat_period` is told, with the number of those before it.
+/// Tells a sink what happens in a runtime. Of events that are alike one in `log_repeat_period` is
+/// told, with the number of those before it.
 ///
-/// Threading: any thread; the sink is called by a thread of this, one record at a time.
-/// Ownership: shares the sink. The destructor tells what is left to be told, at the end that the
-/// runtime was shut down, and ends the thread.
+/// Whoever tells of an event leaves it in a queue of Boost.Lockfree, which has room for
+/// `events_max`, and goes on; what found no room is counted, and told with the next one.
+///
+/// Threading: any thread; the sink is called by one at a time: the service thread, or whoever ends
+/// the log in its place. Events come from one thread at a time, as the hub has it.
+/// Memory ordering: the queue's: an event is published by its writer and acquired by its reader.
+/// `is_ending_` is released by `end`, behind the last event, and acquired before a look at them.
+/// Ownership: shares the sink; the service thread keeps this while something is to be told.
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <atomic>
+#include <boost/lockfree/spsc_queue.hpp>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "ringkernel/events.hpp"
+#include "ringkernel/limits.hpp"
 #include "ringkernel/log.hpp"
+#include "runtime/observe/event_hub.hpp"
+#include "runtime/service_task.hpp"
 
 namespace ringkernel::detail {
 
-class Logger {
+class Logger final : public EventListener, public ServiceTask {
  public:
-  /// `events` are those of `runtime`, "PID/NUMBER", that its user has given a `name`; it goes on
-  /// until they end.
-  Logger(std::shared_ptr<LogSink> sink, std::string runtime, std::string name, EventStream events);
-  Logger(const Logger&) = delete;
-  Logger& operator=(const Logger&) = delete;
-  /// The events have ended.
-  ~Logger();
+  /// Of `runtime`, "PID/NUMBER", that its user has given a `name`.
+  Logger(ServiceThread& thread, std::shared_ptr<LogSink> sink, std::string runtime,
+         std::string name);
+  ~Logger() = default;
 
-  /// Something that is no event; told by the logger's thread.
+  /// Something that is no event; told by the service thread.
   void tell(LogLevel level, std::string text);
+  /// The last of those events that were left out for longer than `log_repeat_period`.
+  void tell_left_out() noexcept;
+
+  void push(const Event& event) noexcept override;
+  void miss() noexcept override;
+  void close() noexcept override { is_closed_ = true; }
+
+  /// Behind `close`: tells what is left to be told, at the end that the runtime was shut down. The
+  /// service thread does.
+  void end() noexcept;
+  /// The same on this thread, where the service thread may be held up for ever.
+  void end_here() noexcept;
 
  private:
   /// Errors of one kernel with one code.
@@ -44,27 +60,29 @@ class Logger {
     Event last;  // of those left out
   };
 
-  struct Ending;
-
-  void run() noexcept;
-  boost::asio::awaitable<void> follow_events();
-  boost::asio::awaitable<void> tell_left_out();
+  void run() noexcept override;
+  // With telling_ held, as these:
   void tell(const Event& event);
   void tell(const Event& event, Kind& kind);
   /// The last of those that were left out, if there are any.
   void tell_last(Kind& kind);
+  void tell_missed(std::uint64_t missed) noexcept;
   void tell_of_runtime(LogLevel level, std::string_view text) noexcept;
   void write(const LogRecord& record) noexcept;
 
   const std::shared_ptr<LogSink> sink_;
   const std::string runtime_;
   const std::string name_;
-  boost::asio::io_context context_{1};
-  boost::asio::steady_timer timer_{context_};
-  EventStream events_;
+
+  boost::lockfree::spsc_queue<Event, boost::lockfree::capacity<events_max>> events_;
+  // Of whoever pushes, under the hub's lock; the end reads it behind `close`.
+  std::uint64_t missed_ = 0;  // since the last one in events_
+  bool is_closed_ = false;
+  std::atomic<bool> is_ending_{false};
+
+  std::mutex telling_;  // held while the sink is called; guards what follows
   std::map<std::pair<std::string, int>, Kind> kinds_;
-  bool ended_ = false;  // the events have, or nobody can follow them any more
-  std::thread thread_;
+  bool has_ended_ = false;
 };
 
 /// The sink that $RINGKERNEL_LOG asks for; nullptr: none. invalid_argument: it names no level.

@@ -29,46 +29,28 @@ Result<std::unique_ptr<Publisher>> Publisher::create(RuntimeState& runtime,
   std::string problems;
   for (const std::filesystem::path& root : roots) {
     auto writer = make_file(root, period);
-    if (writer)
-      return std::unique_ptr<Publisher>(new Publisher(runtime, period, std::move(*writer)));
+    if (writer) return std::unique_ptr<Publisher>(new Publisher(runtime, std::move(*writer)));
     problems += (problems.empty() ? "" : "; ") + writer.error().detail;
   }
   return Error(Errc::backend_unavailable, std::move(problems));
 }
 
-Publisher::Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
-                     std::unique_ptr<telemetry::CountersWriter> writer)
-    : runtime_(runtime), period_(period), writer_(std::move(writer)) {
+Publisher::Publisher(RuntimeState& runtime, std::unique_ptr<telemetry::CountersWriter> writer)
+    : runtime_(runtime), writer_(std::move(writer)) {
   free_places_.reserve(kernels_max);  // giving a place back needs no memory
   free_methods_.reserve(telemetry::method_lines_max);
 }
 
-void Publisher::start() {
-  thread_ = std::thread([this] { run(); });
-}
-
 Publisher::~Publisher() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  if (has_begun_) publish();  // how it ended, for those who look at this moment
 }
 
-void Publisher::run() {
-  std::unique_lock lock(mutex_);
-  while (!ending_) {
-    lock.unlock();
-    (void)with_memory([this] { publish(); });  // or in the next round
-    lock.lock();
-    changed_.wait_for(lock, period_, [this] { return ending_; });
-  }
-  lock.unlock();
-  (void)with_memory([this] { publish(); });  // how it ended, for those who look at this moment
+void Publisher::publish() noexcept {
+  has_begun_ = true;
+  (void)with_memory([this] { publish_all(); });
 }
 
-void Publisher::publish() {
+void Publisher::publish_all() {
   // Before the methods: those that its messages name are in the file when it is.
   runtime_.take_trace(trace_);
   if (writer_->was_cut()) forget_what_is_stored();

@@ -1,19 +1,16 @@
-/// The thread that brings a runtime's counters file up to date, until it is told to end.
+/// Brings a runtime's counters file up to date, whenever it is asked to.
 ///
-/// Threading: its own thread looks at the runtime as `metrics()` does, and waits for nobody who
-/// builds a program.
-/// Ownership: borrows the runtime. The destructor ends the thread and removes the file.
+/// Threading: one thread at a time, the runtime's service thread; the last time, that which shuts
+/// down. It looks at the runtime as `metrics()` does, and waits for nobody who builds a program.
+/// Ownership: borrows the runtime. The destructor stores how it ended, and removes the file.
 /// Errors: Errc::backend_unavailable where there can be no file.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "ringkernel/result.hpp"
@@ -26,15 +23,16 @@ class RuntimeState;
 
 class Publisher {
  public:
-  /// With its file, in the first folder where there can be one; `start` begins to fill it.
+  /// With its file, in the first folder where there can be one; `publish` begins to fill it.
   [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(RuntimeState& runtime,
                                                                  std::chrono::nanoseconds period);
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
   ~Publisher();
 
-  /// Once, when nothing that `metrics()` looks at is still being made.
-  void start();
+  /// When nothing that `metrics()` looks at is still being made. What there is no memory for is
+  /// published the next time.
+  void publish() noexcept;
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return writer_->path(); }
 
  private:
@@ -50,10 +48,8 @@ class Publisher {
     bool is_seen = false;                          // in this round
   };
 
-  Publisher(RuntimeState& runtime, std::chrono::nanoseconds period,
-            std::unique_ptr<telemetry::CountersWriter> writer);
-  void run();
-  void publish();
+  Publisher(RuntimeState& runtime, std::unique_ptr<telemetry::CountersWriter> writer);
+  void publish_all();
   /// False: there is no place for it.
   [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
   void forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels);
@@ -67,9 +63,8 @@ class Publisher {
   void answer_request();
 
   RuntimeState& runtime_;
-  const std::chrono::nanoseconds period_;
   const std::unique_ptr<telemetry::CountersWriter> writer_;
-  // Of the thread alone. A weak_ptr: the address of a kernel that is gone stays its own.
+  // A weak_ptr: the address of a kernel that is gone stays its own.
   std::map<std::weak_ptr<KernelState>, Place, std::owner_less<>> places_;
   std::vector<std::uint32_t> free_places_;
   std::uint32_t places_used_ = 0;
@@ -80,11 +75,7 @@ class Publisher {
   std::uint64_t errors_seen_ = 0;
   std::vector<TraceEvent> trace_;                                             // of this round
   const std::unique_ptr<Histogram> latency_ = std::make_unique<Histogram>();  // of one kernel
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ending_ = false;
-  std::thread thread_;
+  bool has_begun_ = false;
 };
 
 }  // namespace ringkernel::detail

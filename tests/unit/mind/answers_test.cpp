@@ -19,7 +19,8 @@ void add(Answers& answers, Ticket op) {
 }
 
 TEST(Answers, AreForTheTakerUntilItLeaves) {
-  Answers answers;
+  int calls = 0;
+  Answers answers([&] { ++calls; });
   answers.begin_taking();
   add(answers, 1);
   add(answers, 2);
@@ -28,26 +29,52 @@ TEST(Answers, AreForTheTakerUntilItLeaves) {
   EXPECT_FALSE(leaves);
   EXPECT_THAT(answers.take(leaves), IsEmpty());
   EXPECT_TRUE(leaves);
-  answers.end();
-  EXPECT_FALSE(answers.wait_for_call()) << "nobody had to be called";
+  EXPECT_EQ(calls, 0) << "nobody had to be called";
 }
 
-TEST(Answers, CallWhereThereIsNoTaker) {
-  Answers answers;
+TEST(Answers, CallOnceWhereThereIsNoTaker) {
+  int calls = 0;
+  Answers answers([&] { ++calls; });
   add(answers, 1);
-  EXPECT_TRUE(answers.wait_for_call());
+  add(answers, 2);
+  EXPECT_EQ(calls, 1);
   answers.begin_taking();
   bool leaves = true;  // with what there is
+  EXPECT_THAT(answers.take(leaves), ElementsAre(1, 2));
+  add(answers, 3);
+  EXPECT_EQ(calls, 2);
+  answers.call();
+  EXPECT_EQ(calls, 3) << "for what is to be handed out";
+}
+
+/// Whoever was called before may be gone.
+TEST(Answers, AreLeftToTheThreadThatWaitsAtTheEnd) {
+  int calls = 0;
+  Answers answers([&] { ++calls; });
+  add(answers, 1);
+  answers.end_calls();
+  answers.wait_for_call();
+  answers.begin_taking();
+  bool leaves = true;
   EXPECT_THAT(answers.take(leaves), ElementsAre(1));
-  add(answers, 2);
-  EXPECT_TRUE(answers.wait_for_call());
+  std::thread other([&] { add(answers, 2); });
+  answers.wait_for_call();
+  other.join();
+  answers.begin_taking();
+  leaves = true;
+  EXPECT_THAT(answers.take(leaves), ElementsAre(2));
+  answers.call();
+  answers.begin_taking();
+  answers.wait_for_call();  // a taker that comes between takes the call from nobody
+  EXPECT_EQ(calls, 1);
 }
 
 // Takers come and go while answers come, and some leave early.
 TEST(Answers, AreEachTakenOnceByTakersThatComeAndGo) {
   constexpr Ticket each = 5000;
   constexpr Ticket givers = 3;
-  Answers answers;
+  Answers answers([] {});
+  answers.end_calls();
   std::vector<std::atomic<int>> taken(each * givers);
   std::atomic<Ticket> count{0};
   const auto take_all = [&](bool leaves_at_once) {
@@ -56,7 +83,7 @@ TEST(Answers, AreEachTakenOnceByTakersThatComeAndGo) {
       leaves = leaves_at_once;
       for (const Ticket op : answers.take(leaves)) {
         ++taken[op];
-        if (++count == each * givers) answers.end();
+        if (++count == each * givers) answers.call();
       }
     }
   };
@@ -68,7 +95,10 @@ TEST(Answers, AreEachTakenOnceByTakersThatComeAndGo) {
         if (giver != 0) take_all(i % 2 == 0);
       }
     });
-  while (answers.wait_for_call()) take_all(false);
+  while (count != each * givers) {
+    answers.wait_for_call();
+    take_all(false);
+  }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(count, each * givers);
   for (const std::atomic<int>& times : taken) ASSERT_EQ(times, 1);
