@@ -4,9 +4,10 @@
 The sources keep to docs/STYLE.md and the pages to what a forge shows; both differ from what Doxygen
 expects. Lines stay where they are as far as they can, so that its warnings name the right ones.
 
-Headers: the opening comment becomes the file's, with its labels as paragraphs. Lists of members
-(`#include "....def"` behind the macros for its rows) are written out, each with its description. A comment stands for
+Headers: the opening comment becomes the file's, with its labels as paragraphs. A comment stands for
 all declarations up to the next blank line or comment. `/* ... */` behind a declaration is about it.
+Members that a list makes (`#include "....def"` behind macros for its rows) are written out, each
+with its description.
 Pages: every heading gets a label, and links to pages and headings become references by label.
 Other links go to the file in the checkout, which is three folders above the output.
 """

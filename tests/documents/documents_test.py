@@ -144,6 +144,16 @@ class Headers(unittest.TestCase):
     def test_a_comment_behind_a_field_is_about_it(self):
         self.assertIn("int a; /**< what */", self.filtered("int a; /* what */"))
 
+    def test_members_that_a_list_makes_are_written_out(self):
+        with in_folder(ROOT):
+            text = self.filtered(
+                "#define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name = 0;",
+                '#include "ringkernel/figures.def"')
+        self.assertIn("  std::uint64_t accepted = 0;  ///< Messages accepted\n", text)
+        self.assertIn("  std::uint64_t queued = 0;  ///< Messages that wait", text)
+        self.assertNotIn("latency", text)
+        self.assertNotIn("include", text)
+
     def test_what_is_not_public_is_hidden(self):
         text = self.filtered("namespace detail {", "struct A;", "}  // namespace detail", "int b;")
         self.assertNotIn("struct A", text)
