@@ -66,7 +66,7 @@ class Page : public Publishing {
   static void TearDownTestSuite() { browser_.reset(); }
 
   void SetUp() override {
-    if (Chromium::find().empty()) GTEST_SKIP() << "no chromium: ./rk test installs it";
+    if (Chromium::find().empty()) RK_SKIP_WITHOUT("chromium", "./rk test installs it");
     Publishing::SetUp();
     if (!browser_) browser_ = std::make_unique<Chromium>();
     browser_->resize(1600, 1000);
@@ -157,7 +157,7 @@ class Page : public Publishing {
 
 std::unique_ptr<Chromium> Page::browser_;
 
-INSTANTIATE_TEST_SUITE_P(Backends, Page, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Page, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   RingKernelRuntime& runtime = serve();
@@ -189,6 +189,7 @@ TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
     EXPECT_THAT(figures_at("#hops [data-hop=" #name "]"), IsSupersetOf(figures_of(metrics.name))) \
         << #name;                                                                                 \
   }
+#include "support/skip.hpp"
 #include "telemetry/figures.def"
   EXPECT_TRUE(await([&] {
     shown = figures_at("#runtime-figures");
