@@ -114,8 +114,16 @@ function(rk_compile_quickly test)
     SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# rk_on_plugins(<target>): it opens the backends of tests/plugins, by their paths.
+function(rk_on_plugins target)
+  target_compile_definitions(${target} PRIVATE
+    RK_TWO_MEMORIES="${RK_PLUGINS}/librk_backend_two_memories.so")
+  add_dependencies(${target} rk_backend_two_memories)
+endfunction()
+
 # rk_test(<name> SOURCES ... LINK ...): a GoogleTest executable. EACH_TRANSFER: ctest runs it once
-# more for each strategy with two memories, as <name>.dma and <name>.sliced; where a sanitizer is at
+# more for each strategy with two memories, as <name>.dma and <name>.sliced, on the backends that
+# have it (tests/support/registry.hpp); where a sanitizer is at
 # work, which takes its time, only the suites of SANITIZED_SUITES. Stress tests are smaller there:
 # a message by copies takes as long as fifty in shared memory. ALONE: it needs every core for
 # itself; the others run beside each other, at first those that take long, COST seconds. ONE_THREAD:
@@ -130,6 +138,7 @@ function(rk_test name)
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ringkernel_flags ${ARG_LINK} GTest::gmock_main)
+  rk_on_plugins(${name})
   if(RINGKERNEL_SANITIZE OR NOT ARG_COMPUTES)
     rk_compile_quickly(${name})
   endif()

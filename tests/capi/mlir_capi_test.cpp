@@ -9,6 +9,7 @@
 
 #include "capi/nonsense.hpp"
 #include "capi/ringkernel_fixture.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -94,7 +95,7 @@ class MlirFunctionsCapi : public MlirCapi {
     if (version == nullptr &&
         (status == RINGKERNEL_E_library_not_found || status == RINGKERNEL_E_symbol_not_found ||
          status == RINGKERNEL_E_unsupported))
-      GTEST_SKIP() << "Skipped: no MLIR here: " << last_error();
+      RK_SKIP_WITHOUT("mlir", last_error());
     ASSERT_EQ(status, RINGKERNEL_E_invalid_argument) << last_error();  // it has no function
   }
   std::array<float, 2> total_after(ringkernel_function* function, std::array<float, 2> x) {

@@ -61,7 +61,7 @@ double worst_error(std::span<const float> got, const Values& want, const Values&
 /// terms. There the bound is taken over their magnitudes (docs/OPS.md).
 TEST_P(DeepSums, KeepTheBarAndTheBytesUpToAFewThousandTerms) {
   const KernelOptions options{.input_bytes = 1 << 22, .output_bytes = 1 << 16};
-  auto native_runtime = open_on("native").value();
+  auto native_runtime = open_on("native", {.transfer = Transfer::zero_copy}).value();
   auto runtime = open();
   Kernel native = active(native_runtime, "ops", options);
   Kernel kernel = active(runtime, "ops", options);

@@ -34,7 +34,7 @@ bool is_same(float left, float right, bool is_gpu) {
 }
 
 TEST_P(Functions, GiveTheBitsOfTheNativeBackendForEveryKindOfFloat) {
-  auto native_runtime = open_on("native").value();
+  auto native_runtime = open_on("native", {.transfer = Transfer::zero_copy}).value();
   auto runtime = open();
   const bool is_gpu = keeps_gpu_profile(runtime);
   Kernel native = active(native_runtime, "ops", {.program = "core"});

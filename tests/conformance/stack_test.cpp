@@ -93,10 +93,11 @@ class StackOf : public ::testing::TestWithParam<std::size_t> {
   static constexpr std::uint32_t ring_bytes = 1 << 22;
 
   void SetUp() override {
-    if (is_sanitized("native")) GTEST_SKIP() << "a sanitizer's frames are several times as large";
+    if (is_sanitized("native"))
+      RK_SKIP_UNSUPPORTED("a sanitizer's frames are several times as large");
     if (GetParam() < static_cast<std::size_t>(PTHREAD_STACK_MIN))
-      GTEST_SKIP() << "no thread has so little here";
-    runtime_.emplace(OnEachBackend::open_on("native").value());
+      RK_SKIP_UNSUPPORTED("no thread has so little here");
+    runtime_.emplace(OnEachBackend::open_on(host_backend()).value());
     kernel_ =
         runtime_
             ->launch("ops",

@@ -12,6 +12,7 @@
 
 #include "integration/telemetry_fixture.hpp"
 #include "support/prometheus.hpp"
+#include "support/skip.hpp"
 #include "support/traffic.hpp"
 
 namespace ringkernel::test {
@@ -46,7 +47,7 @@ class Dashboard : public Publishing {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, Dashboard, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Dashboard, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Dashboard, AsksForMetricsThatThereAre) {
   auto runtime = open_on(GetParam(), often()).value();
@@ -87,7 +88,7 @@ TEST_P(Dashboard, LetsTheReaderChoose) {
 /// As Grafana does, with its own variables of time and everything chosen.
 TEST_P(Dashboard, AsksWhatPrometheusAnswers) {
   if (!std::filesystem::exists(RK_PROMETHEUS))
-    GTEST_SKIP() << "no Prometheus server: ./rk test unpacks it";
+    RK_SKIP_WITHOUT("prometheus", "./rk test unpacks it");
   RuntimeOptions options = often();
   options.http_address = "localhost:0";
   auto runtime = open_on(GetParam(), options).value();

@@ -18,6 +18,7 @@
 #include "shop_program.hpp"
 #include "support/background.hpp"
 #include "support/http_client.hpp"
+#include "support/skip.hpp"
 #include "support/traffic.hpp"
 
 namespace ringkernel::test {
@@ -66,7 +67,7 @@ class Page : public Publishing {
   static void TearDownTestSuite() { browser_.reset(); }
 
   void SetUp() override {
-    if (Chromium::find().empty()) GTEST_SKIP() << "no chromium: ./rk test installs it";
+    if (Chromium::find().empty()) RK_SKIP_WITHOUT("chromium", "./rk test installs it");
     Publishing::SetUp();
     if (!browser_) browser_ = std::make_unique<Chromium>();
     browser_->resize(1600, 1000);
@@ -157,7 +158,7 @@ class Page : public Publishing {
 
 std::unique_ptr<Chromium> Page::browser_;
 
-INSTANTIATE_TEST_SUITE_P(Backends, Page, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Page, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
   RingKernelRuntime& runtime = serve();

@@ -100,8 +100,6 @@ TEST_P(Async, OpsBorrowTheirOperandsOnlyUntilInitiated) {
 // Where the device is the caller's own processor, a short op costs no hop to another thread: it has
 // run by the time that the initiating function returns, and only the handler waits for its turn.
 TEST_P(Async, NativelyTheInitiatingThreadRunsTheOp) {
-  if (std::string_view(GetParam()) != "native" || std::getenv("RINGKERNEL_TRANSFER") != nullptr)
-    GTEST_SKIP() << "another device, or another thread's copies";
   auto runtime = open();
   Kernel kernel = active(runtime, "a");
   asio::io_context context;

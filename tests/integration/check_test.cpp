@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -68,7 +69,7 @@ class Check : public ::testing::Test {
 class CheckLanes : public Check {
  protected:
   void SetUp() override {
-    if (!has_oclgrind()) GTEST_SKIP() << "oclgrind is not installed";
+    if (!has_oclgrind()) RK_SKIP_WITHOUT("oclgrind", "it is not installed");
   }
 };
 

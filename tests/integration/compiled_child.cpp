@@ -10,6 +10,7 @@
 #include "ringkernel/typed.hpp"
 #include "shop_generated.h"
 #include "shop_program.hpp"
+#include "support/registry.hpp"
 
 namespace rk = ringkernel;
 
@@ -27,7 +28,8 @@ rk::Result<rk::Reply> buy(rk::Kernel& kernel, std::uint32_t lines) {
 
 /// `skipped` < 0: without any.
 rk::Result<void> run(int skipped) {
-  RK_TRY(runtime, rk::RingKernelRuntime::builder().backend("native").build());
+  RK_TRY(runtime,
+         rk::RingKernelRuntime::builder().backend(ringkernel::test::host_backend()).build());
   rk::ProgramDesc program = shop_program();
   if (skipped < 0) program.compiled = nullptr;
   for (int i = 0; i < skipped && program.compiled[1].query != nullptr; ++i) ++program.compiled;

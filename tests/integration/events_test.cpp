@@ -280,7 +280,7 @@ TEST_P(Events, OfManyThreadsArriveOnce) {
 /// Nobody asks, and it is noticed all the same: once.
 TEST(EventsOfOpenCl, TellThatAKernelHasFailed) {
   if (const auto runtime = OnEachBackend::open_on("opencl"); !runtime)
-    GTEST_SKIP() << runtime.error().text();
+    RK_SKIP_WITHOUT("opencl", runtime.error().text());
   const testing::TempFolder folder;
   const auto service = testing::run_child(
       {RK_FAILING_SERVICE},

@@ -43,7 +43,7 @@ class Fork : public OnEachBackend {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer does not follow a child that starts threads";
+    RK_SKIP_UNSUPPORTED("ThreadSanitizer does not follow a child that starts threads");
 #endif
     OnEachBackend::SetUp();
   }
@@ -88,7 +88,7 @@ class Fork : public OnEachBackend {
     std::vector<std::thread> threads_;
   };
 };
-INSTANTIATE_TEST_SUITE_P(Backends, Fork, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Fork, ::testing::ValuesIn(backend_names()), backend_label);
 
 template <class T>
 bool is_refused(const Result<T>& result) {

@@ -47,7 +47,8 @@ class GraphTensors : public OnEachBackend {
     return graph;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, GraphTensors, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, GraphTensors, ::testing::ValuesIn(backend_names()),
+                         backend_label);
 
 TEST_P(GraphTensors, StandForAnyInputAndAnyOutput) {
   auto runtime = open();

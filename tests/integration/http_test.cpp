@@ -21,6 +21,7 @@
 #include "integration/telemetry_fixture.hpp"
 #include "support/http_client.hpp"
 #include "support/prometheus.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -74,7 +75,7 @@ class Http : public Publishing {
   static constexpr std::size_t connections_max = 64;
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, Http, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Http, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Http, IsOffUnlessAskedFor) {
   auto runtime = open_on(GetParam(), often()).value();
@@ -109,7 +110,7 @@ TEST_P(Http, SaysWhatTheMetricsSay) {
            state.at("kernels").at(0).at("replied").to_number<int>() == 7;
   }));
   EXPECT_EQ(state.at("kernels").at(0).at("state").as_string(), "active");
-  EXPECT_EQ(state.at("runtime").at("backend").as_string(), GetParam());
+  EXPECT_EQ(state.at("runtime").at("backend").as_string(), label_of(std::string_view(GetParam())));
 }
 
 /// Of a rising number of buckets, the last of which holds all.
@@ -354,7 +355,7 @@ TEST_P(Http, IsServedByOneOfTwoThreadsWhichNoSinkHoldsUp) {
 /// A real server, which finds the service and keeps what it says.
 TEST_P(Http, IsScrapedByPrometheus) {
   if (!std::filesystem::exists(RK_PROMETHEUS))
-    GTEST_SKIP() << "no Prometheus server: ./rk test unpacks it";
+    RK_SKIP_WITHOUT("prometheus", "./rk test unpacks it");
   auto runtime = open();
   Kernel kernel = active(runtime, "scraped");
   for (std::uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(kernel.call(numbered(i)));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "support/backends.hpp"
+#include "support/environment.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -14,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Error build_error(const RuntimeOptions& options) {
-  auto runtime = OnEachBackend::open_on("native", options);
+  auto runtime = OnEachBackend::open_on(host_backend(), options);
   return runtime ? Error() : runtime.error();
 }
 
@@ -63,9 +64,10 @@ TEST(RuntimeBuilder, AnUnknownBackendOrDeviceIsE6002) {
 /// Without telemetry, which has a file.
 TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsServedNatively) {
 #if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP()
-      << "UBSan opens a pipe to look at an object's memory, and takes the refusal for a bad one";
+  RK_SKIP_UNSUPPORTED(
+      "UBSan opens a pipe to look at an object's memory, and takes the refusal for a bad one");
 #endif
+  ASSERT_TRUE(RingKernelRuntime::builder().backend(host_backend()).build());  // loads a plugin
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   const int next = dup(STDERR_FILENO);
@@ -73,7 +75,7 @@ TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsServedNatively) {
   const rlimit none{static_cast<rlim_t>(next), limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
   const auto call = []() -> Result<float> {
-    RK_TRY(runtime, RingKernelRuntime::builder().backend("native").build());
+    RK_TRY(runtime, RingKernelRuntime::builder().backend(host_backend()).build());
     RK_TRY(kernel, runtime.launch("adder", {.auto_activate = true}));
     const std::array one{1.0f};
     RK_TRY(reply, kernel.call(ops::add(one, one)));
@@ -105,16 +107,19 @@ std::string backend_of(const RuntimeBuilder& builder) {
 /// Here no GPU is: an OpenCL device that is a processor is no reason not to be native.
 TEST(RuntimeBuilder, WithoutAGpuTheHostComputesUnlessOpenClIsAskedFor) {
   if (RingKernelRuntime::builder().target(BackendTarget::gpu).build())
-    GTEST_SKIP() << "there is a GPU";
+    RK_SKIP_UNSUPPORTED("there is a GPU");
+  const testing::Variable any("RINGKERNEL_TRANSFER", "");
   EXPECT_EQ(backend_of(RingKernelRuntime::builder()), "native");
   EXPECT_EQ(backend_of(RingKernelRuntime::builder().target(BackendTarget::cpu)), "native");
   EXPECT_EQ(backend_of(RingKernelRuntime::builder().device(0)), "native");
-  if (OnEachBackend::open_on("opencl", {}).has_error()) GTEST_SKIP() << "there is no OpenCL";
+  if (const auto opened = OnEachBackend::open_on("opencl", {}); !opened)
+    RK_SKIP_WITHOUT("opencl", opened.error().text());
   EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("opencl")), "opencl");
   EXPECT_EQ(backend_of(RingKernelRuntime::builder().device(1)), "opencl");
 }
 
 TEST(RuntimeBuilder, TheEnvironmentChoosesWhereTheProgramDoesNot) {
+  const testing::Variable any("RINGKERNEL_TRANSFER", "");
   {
     const Environment backend("RINGKERNEL_BACKEND", "abacus");
     EXPECT_THAT(backend_of(RingKernelRuntime::builder()), HasSubstr("'abacus'"));
@@ -140,6 +145,7 @@ TEST(RuntimeBuilder, TheEnvironmentChoosesWhereTheProgramDoesNot) {
 }
 
 TEST(RuntimeBuilder, ASwitchOfTheEnvironmentIsOnOrOff) {
+  const testing::Variable any("RINGKERNEL_TRANSFER", "");
   for (const char* const name :
        {"RINGKERNEL_CACHE", "RINGKERNEL_RESIDENT_COPIER", "RINGKERNEL_TELEMETRY"}) {
     for (const char* const wrong : {"maybe", "yes", "2", "01", " 0"}) {

@@ -64,7 +64,7 @@ class Log : public Publishing {
   std::shared_ptr<Lines> sink_ = std::make_shared<Lines>();
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, Log, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Log, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Log, TellsTheLifeOfARuntimeAndItsKernels) {
   std::string file;

@@ -46,7 +46,7 @@ TEST_P(MindAsync, CompletesOnTheHandlersExecutorAndNotInside) {
 // a runtime, because one that lost its core passes for a long one.
 TEST(MindAsyncNatively, AShortOpHasEndedWhenItWasGiven) {
   for (int round = 0; round < 20; ++round) {
-    auto runtime = open_mind("native");
+    auto runtime = open_mind("native", {.runtime = {.transfer = Transfer::zero_copy}});
     const Tensor x = filled(runtime, {4}, {-1, 2, -3, 4});
     boost::asio::io_context io;
     const auto work = boost::asio::make_work_guard(io);
@@ -58,7 +58,7 @@ TEST(MindAsyncNatively, AShortOpHasEndedWhenItWasGiven) {
 
 // Else giving ops would be waiting for them.
 TEST(MindAsyncNatively, LongOpsRunBesideTheThreadThatGivesThem) {
-  auto runtime = open_mind("native");
+  auto runtime = open_mind("native", {.runtime = {.transfer = Transfer::zero_copy}});
   constexpr std::int64_t side = 512;
   const Tensor a = runtime.allocate({DType::f32, {side, side}}).value();
   const Tensor b = runtime.allocate({DType::f32, {side, side}}).value();

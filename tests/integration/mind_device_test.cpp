@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "ringkernel/mind_runtime.hpp"
+#include "support/skip.hpp"
 #include "unit/backend/child_process.hpp"
 
 namespace ringkernel::test {
@@ -13,7 +14,7 @@ using ::testing::HasSubstr;
 TEST(MindDeviceOpencl, FailsIsPoisonedAndRecoversWithWhatIsIntact) {
   if (const auto runtime = MindRuntime::open(BackendTarget::automatic, {.backend = "opencl"});
       !runtime)
-    GTEST_SKIP() << runtime.error().text();
+    RK_SKIP_WITHOUT("opencl", runtime.error().text());
   const auto child = testing::run_child({RK_MIND_CHILD}, {{"OPENCL_LAYERS", RK_FAULT_LAYER}});
   ASSERT_FALSE(child.timed_out) << child.output;
   ASSERT_EQ(child.exit_code, 0) << child.output;

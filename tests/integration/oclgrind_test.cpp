@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "support/skip.hpp"
 #include "unit/backend/child_process.hpp"
 
 namespace ringkernel {
@@ -18,7 +19,8 @@ using ::testing::StartsWith;
 
 TEST(Oclgrind, RunsARuntimeInSlices) {
   constexpr const char* library = "/usr/lib/oclgrind/liboclgrind-rt.so";
-  if (!std::filesystem::exists(library)) GTEST_SKIP() << library << " is not installed";
+  if (!std::filesystem::exists(library))
+    RK_SKIP_WITHOUT("oclgrind", library << " is not installed");
   const auto result =
       testing::run_child({RK_SLICED_CHILD}, {{"RINGKERNEL_OPENCL_LIBRARY", library},
                                              {"RINGKERNEL_TRANSFER", ""},

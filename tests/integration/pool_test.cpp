@@ -19,15 +19,15 @@ using ::testing::HasSubstr;
 constexpr const char* pocl_workers = "6";
 const bool workers_set = setenv("POCL_MAX_PTHREAD_COUNT", pocl_workers, 1) == 0;
 
-using PoolCase = std::tuple<const char*, Transfer, std::uint32_t>;
+using PoolCase = std::tuple<std::pair<const char*, Transfer>, std::uint32_t>;
 
 class Pool : public ::testing::TestWithParam<PoolCase> {
  protected:
-  [[nodiscard]] static std::uint32_t work_groups() { return std::get<2>(GetParam()); }
+  [[nodiscard]] static std::uint32_t work_groups() { return std::get<1>(GetParam()); }
 
   void SetUp() override {
     const auto runtime = OnEachBackend::open_on(backend(), options({}));
-    if (!runtime && backend() == "opencl") GTEST_SKIP() << runtime.error().text();
+    if (!runtime && backend() == "opencl") RK_SKIP_WITHOUT("opencl", runtime.error().text());
     ASSERT_TRUE(runtime) << runtime.error().text();
     EXPECT_EQ(runtime->metrics().work_groups, work_groups());
   }
@@ -50,24 +50,23 @@ class Pool : public ::testing::TestWithParam<PoolCase> {
   }
 
  private:
-  static std::string backend() { return std::get<0>(GetParam()); }
+  static std::string backend() { return std::get<0>(GetParam()).first; }
   static RuntimeOptions options(RuntimeOptions wanted) {
     wanted.work_groups = work_groups();
-    wanted.transfer = std::get<1>(GetParam());
+    wanted.transfer = std::get<0>(GetParam()).second;
     wanted.arena_bytes = 16 << 20;
     return wanted;
   }
 };
 
 std::string label(const ::testing::TestParamInfo<PoolCase>& info) {
-  return std::get<0>(info.param) + std::string("_") + label_of(std::get<1>(info.param)) + "_" +
-         std::to_string(std::get<2>(info.param));
+  const auto& [backend, transfer] = std::get<0>(info.param);
+  return label_of(std::string_view(backend)) + "_" + label_of(transfer) + "_" +
+         std::to_string(std::get<1>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Pool,
-                         ::testing::Combine(::testing::Values("native", "opencl"),
-                                            ::testing::Values(Transfer::zero_copy, Transfer::dma,
-                                                              Transfer::sliced),
+                         ::testing::Combine(::testing::ValuesIn(backends_with_strategies()),
                                             ::testing::Values(1u, 2u, 3u, 4u)),
                          label);
 
@@ -244,10 +243,10 @@ TEST(PoolLimits, MoreWorkGroupsThanThereCanBeAreRefusedWithTheLimit) {
 
 TEST(PoolLimits, MoreThanADeviceKeepsResidentAreRefusedWithWhatItKeeps_opencl) {
   const auto all = OnEachBackend::open_on("opencl", {.transfer = Transfer::zero_copy});
-  if (!all) GTEST_SKIP() << all.error().text();
+  if (!all) RK_SKIP_WITHOUT("opencl", all.error().text());
   const auto runtime = OnEachBackend::open_on(
       "opencl", {.transfer = Transfer::zero_copy, .work_groups = work_groups_max});
-  if (runtime) GTEST_SKIP() << "the device keeps as many as there can be";
+  if (runtime) RK_SKIP_UNSUPPORTED("the device keeps as many as there can be");
   EXPECT_EQ(runtime.error(), Errc::limit_exceeded);
   EXPECT_THAT(runtime.error().detail, HasSubstr("resident together"));
   EXPECT_THAT(runtime.error().detail, HasSubstr(all->metrics().device));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/cache/cache_folder.hpp"
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -32,7 +33,7 @@ class ProgramCache : public ::testing::Test {
   void SetUp() override {
     fs::create_directories(RK_POCL_CACHE);
     const auto child = run("open", {{"RINGKERNEL_CACHE", "0"}});
-    if (child.exit_code == 77) GTEST_SKIP() << child.output;
+    if (child.exit_code == 77) RK_SKIP_WITHOUT("opencl", child.output);
     ASSERT_EQ(child.exit_code, 0) << child.output;
     ASSERT_FALSE(fs::exists(folder()));
     is_pocl_ = child.output.find("device pthread") != std::string::npos ||
@@ -141,7 +142,7 @@ TEST_F(ProgramCache, KeepsNothingWhereItIsTurnedOff) {
 /// Unless it is told to, it leaves programs to the cache of a driver that has one.
 TEST_F(ProgramCache, LeavesItToPoclsOwnCache) {
   const auto left = run("open", {{"RINGKERNEL_CACHE", ""}, {"POCL_KERNEL_CACHE", ""}});
-  if (!is_pocl_) GTEST_SKIP() << "not PoCL: " << left.output;
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", left.output);
   EXPECT_THAT(left.output, HasSubstr(none_kept));
   EXPECT_EQ(entries().size(), 1u) << "the result of the self-test";
   const auto without = run("open", {{"RINGKERNEL_CACHE", ""}, {"POCL_KERNEL_CACHE", "0"}});

@@ -54,7 +54,7 @@ TEST_P(EmbeddedProgram, RunsWhateverItsTextIs) {
 }
 
 TEST(CompiledPrograms, AreNotTakenForAnotherSource) {
-  auto runtime = OnEachBackend::open_on("native").value();
+  auto runtime = OnEachBackend::open_on(host_backend()).value();
   ProgramDesc program = quotes_program();
   program.source =
       Source::text("quotes.rk.cl", "RK_ON_BYTES { rk_reply_length(self, 3); return RK_OK; }\n");
@@ -73,7 +73,7 @@ ringkernel::testing::ChildResult shop_child(std::vector<std::string> arguments,
 constexpr const char* no_compiler = "/nonexistent";
 
 TEST(CompiledPrograms, NeedNoCompilerAndReplyAsThoseThatAreCompiledAtRunTime) {
-  if (shop_program().compiled == nullptr) GTEST_SKIP() << "this build has no rkc";
+  if (shop_program().compiled == nullptr) RK_SKIP_WITHOUT("rkc", "this build has none");
   const auto at_run_time = shop_child({}, "");
   ASSERT_EQ(at_run_time.exit_code, 0) << at_run_time.output;
   EXPECT_THAT(at_run_time.output, HasSubstr("replies "));
@@ -86,7 +86,7 @@ TEST(CompiledPrograms, NeedNoCompilerAndReplyAsThoseThatAreCompiledAtRunTime) {
 
 TEST(CompiledPrograms, AreOfTheTextsWithTheirHeaders) {
   for (ProgramDesc program : {shop_program(), quotes_program()}) {
-    if (program.compiled == nullptr) GTEST_SKIP() << "this build has no rkc";
+    if (program.compiled == nullptr) RK_SKIP_WITHOUT("rkc", "this build has none");
     const auto definition = program::Definition::of(program);
     ASSERT_TRUE(definition) << definition.error().text();
     EXPECT_EQ((*definition)->text_hash(), program.compiled->text_hash) << program.name;

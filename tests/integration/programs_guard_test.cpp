@@ -44,7 +44,7 @@ class Guard : public OnEachBackend {
     return reply ? "a reply" : reply.error().text();
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, Guard, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Guard, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Guard, LooksAtBothSidesOfReplyAndState) {
   auto runtime = open();

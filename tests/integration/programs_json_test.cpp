@@ -29,7 +29,7 @@ class ProgramsInJson : public OnEachBackend {
     return runtime;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, ProgramsInJson, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, ProgramsInJson, ::testing::ValuesIn(backend_names()),
                          backend_label);
 
 TEST_P(ProgramsInJson, CallsAreAnsweredInJson) {

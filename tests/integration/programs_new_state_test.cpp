@@ -77,7 +77,7 @@ class NewState : public OnEachBackend {
     return table->GetField<std::uint64_t>(4, 0);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, NewState, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, NewState, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(NewState, BeginsAsZerosWhateverItsKernelDoes) {
   auto runtime = open_meter();

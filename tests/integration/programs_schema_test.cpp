@@ -58,7 +58,7 @@ class ProgramsWithSchema : public OnEachBackend {
     return active(runtime, id, {.program = "shop", .behaviour = "Till"});
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, ProgramsWithSchema, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, ProgramsWithSchema, ::testing::ValuesIn(backend_names()),
                          backend_label);
 
 TEST_P(ProgramsWithSchema, ATypedCallIsAnsweredInPlace) {

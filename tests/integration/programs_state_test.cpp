@@ -44,7 +44,7 @@ class ProgramStates : public OnEachBackend {
     return runtime;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, ProgramStates, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, ProgramStates, ::testing::ValuesIn(backend_names()),
                          backend_label);
 
 TEST_P(ProgramStates, AreThereInEveryStateOfTheKernel) {

@@ -53,7 +53,7 @@ Result<Counted> read(Result<Reply> reply) {
 }
 
 class Swap : public OnEachBackend {};
-INSTANTIATE_TEST_SUITE_P(Backends, Swap, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Swap, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Swap, KernelsGoOnWithTheirStates) {
   auto runtime = open();
@@ -215,7 +215,7 @@ TEST_P(Swap, AMessageBehindItIsAnsweredByTheNewOne) {
 
 /// Each work-group of a pool leaves by itself, also those that are parked.
 TEST_P(Swap, APoolIsSwappedWhole) {
-  auto runtime = open({.work_groups = GetParam() == std::string("native") ? 3u : 1u});
+  auto runtime = open({.work_groups = is_of_host_threads(GetParam()) ? 3u : 1u});
   ASSERT_TRUE(runtime.add_program(counter(0)));
   std::vector<Kernel> kernels;
   for (int i = 0; i < 6; ++i)
@@ -236,8 +236,6 @@ TEST_P(Swap, APoolIsSwappedWhole) {
 /// A handler that is at work for longer than the swap waits.
 TEST_P(Swap, ASliceThatDoesNotLeaveIsToldOf) {
   auto runtime = open({.termination_timeout = 3ms});
-  if (keeps_gpu_profile(runtime))
-    GTEST_SKIP() << "a GPU's driver builds nothing beside a slice, so the swap waits for it";
   ProgramDesc slow = counter(0);
   slow.source = Source::text("slow.rk.cl",
                              "RK_ON_BYTES {\n"

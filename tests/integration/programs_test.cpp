@@ -67,7 +67,7 @@ class Programs : public OnEachBackend {
     return answer;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, Programs, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Programs, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Programs, AHandlerAnswersAndKeepsItsState) {
   auto runtime = open();
@@ -249,7 +249,7 @@ TEST_P(Programs, WhoeverIsToldOfAHeaderOfOursIsToldWhatToReadInstead) {
       text.find("docs/PROGRAMS.md says what handlers may use") != std::string::npos;
   EXPECT_EQ(says_what, names_ours) << text;
   // What declares the function: PoCL's compiler leaves that out.
-  if (GetParam() == std::string("native")) {
+  if (is_of_host_threads(GetParam())) {
     EXPECT_TRUE(names_ours) << text;
   }
 }

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 class RkstatPrograms : public Publishing {};
 
-INSTANTIATE_TEST_SUITE_P(Backends, RkstatPrograms, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, RkstatPrograms, ::testing::ValuesIn(backend_names()),
                          backend_label);
 
 /// Also where nothing else happens: the kernel rests.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "integration/telemetry_fixture.hpp"
+#include "support/skip.hpp"
 #include "telemetry/counters_file.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/folder.hpp"
@@ -30,7 +31,7 @@ class Rkstat : public Publishing {};
 
 constexpr char other_version = static_cast<char>(telemetry::file_version + 1);
 
-INSTANTIATE_TEST_SUITE_P(Backends, Rkstat, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Rkstat, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Rkstat, ShowsARuntimeAtWork) {
   auto runtime = open_on(GetParam(), often()).value();
@@ -45,7 +46,8 @@ TEST_P(Rkstat, ShowsARuntimeAtWork) {
   }));
   const json::object reading = rkstat_json().at("runtimes").at(0).as_object();
   EXPECT_EQ(reading.at("health").as_string(), "running");
-  EXPECT_EQ(reading.at("runtime").at("backend").as_string(), GetParam());
+  EXPECT_EQ(reading.at("runtime").at("backend").as_string(),
+            label_of(std::string_view(GetParam())));
   const json::object shown = reading.at("kernels").at(0).as_object();
   const KernelMetrics metrics = kernel.metrics();
   EXPECT_EQ(shown.at("id").as_string(), "worker");
@@ -114,7 +116,8 @@ TEST_P(Rkstat, SpeaksPrometheus) {
 
 /// As Prometheus' own judge sees it: names, units, help, types.
 TEST_P(Rkstat, PrometheusTakesItsMetrics) {
-  if (!std::filesystem::exists(RK_PROMTOOL)) GTEST_SKIP() << "no promtool: ./rk test unpacks it";
+  if (!std::filesystem::exists(RK_PROMTOOL))
+    RK_SKIP_WITHOUT("prometheus", "no promtool: ./rk test unpacks it");
   auto runtime = open_on(GetParam(), often()).value();
   Kernel kernel = active(runtime, "a \"quoted\" \\ name");
   ASSERT_TRUE(kernel.call(numbered(1)));

@@ -32,7 +32,7 @@ using testing::Variable;
 
 class TelemetryFile : public Publishing {};
 
-INSTANTIATE_TEST_SUITE_P(Backends, TelemetryFile, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, TelemetryFile, ::testing::ValuesIn(backend_names()),
                          backend_label);
 
 TEST_P(TelemetryFile, KernelsComeAndGo) {

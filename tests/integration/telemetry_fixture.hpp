@@ -46,7 +46,7 @@ class Publishing : public OnEachBackend {
     clock.start();
     const RuntimeMetrics metrics = runtime.metrics();
     return clock.ns_of_ticks(std::uint64_t{1} << 62) != 0 &&
-           (metrics.backend == "native" || metrics.device.starts_with("pthread") ||
+           (is_of_host_threads(metrics.backend) || metrics.device.starts_with("pthread") ||
             metrics.device.starts_with("cpu"));  // PoCL, before and since it has renamed it
   }
 

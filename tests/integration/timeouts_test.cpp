@@ -33,7 +33,7 @@ class LongestTimeout : public OnEachBackend {
     later.join();
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, LongestTimeout, ::testing::ValuesIn(backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, LongestTimeout, ::testing::ValuesIn(backend_names()),
                          backend_label);
 
 TEST_P(LongestTimeout, OfMessages) {

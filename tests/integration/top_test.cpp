@@ -56,7 +56,7 @@ class Top : public Publishing {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, Top, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Top, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Top, ShowsWhatTheCountersSay) {
   auto runtime = open_on(GetParam(), often()).value();
@@ -75,7 +75,7 @@ TEST_P(Top, ShowsWhatTheCountersSay) {
     })) << terminal->display().text();
     const std::vector<std::string> lines = terminal->display().lines();
     EXPECT_THAT(lines[0], HasSubstr("1 runtime, 2 kernels"));
-    EXPECT_THAT(lines[1], HasSubstr("running, " + std::string(GetParam())));
+    EXPECT_THAT(lines[1], HasSubstr("running, " + label_of(std::string_view(GetParam()))));
     EXPECT_THAT(lines.back(), HasSubstr("q quit"));
     EXPECT_THAT(terminal->display().complaints(), IsEmpty());
     // What there is room for.
@@ -225,8 +225,8 @@ TEST_P(Top, ListsTheLivingBeforeTheDead) {
   ASSERT_TRUE(terminal->await_text("and 2 more")) << terminal->display().text();
   // Its first figures may come behind the first screen.
   ASSERT_TRUE(terminal->await([&] {
-    return terminal->display().lines()[1].find("running, " + std::string(GetParam())) !=
-           std::string::npos;
+    return terminal->display().lines()[1].find(
+               "running, " + label_of(std::string_view(GetParam()))) != std::string::npos;
   })) << terminal->display().text();
   EXPECT_THAT(terminal->display().lines()[2], HasSubstr("0/1       dead: "));
 }

@@ -53,7 +53,7 @@ class Trace : public Publishing {
   std::string report_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, Trace, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Trace, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(Trace, HasEveryMessageWithItsHops) {
   constexpr std::size_t calls = 20;

@@ -12,16 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Each;
 
-class LongOps : public OnEachBackend {
- protected:
-  void SetUp() override {
-    OnEachBackend::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    if (auto runtime = open(); keeps_gpu_profile(runtime))
-      GTEST_SKIP() << "a GPU's ops have no turns";
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Backends, LongOps, ::testing::ValuesIn(backend_names), backend_label);
+RK_ON_EACH_BACKEND(LongOps);
 
 constexpr std::array<float, 4> one = {1, 1, 1, 1};
 
@@ -111,7 +102,7 @@ TEST_P(LongOps, GoOnInTheSlicesOfSeveralWorkGroups) {
   auto opened = open_on(
       GetParam(),
       {.arena_bytes = Product::arena_bytes, .park_after = 1ns, .turn_for = 1ns, .work_groups = 2});
-  if (!opened) GTEST_SKIP() << opened.error().text();
+  if (!opened) RK_SKIP_UNSUPPORTED(opened.error().text());
   auto& runtime = opened.value();
   Product product(runtime, 400);  // the other kernel parks all the time, and calls the next slice
   EXPECT_GE(calls_beside(product), 0);

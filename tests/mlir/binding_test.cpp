@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "mlir/library.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::mlir {
 namespace {
@@ -30,8 +31,7 @@ class Binding : public ::testing::Test {
   void SetUp() override {
     const auto library = Library::find({});
     const char* const version = std::getenv("RK_MLIR");
-    if (version == nullptr && !library.has_value())
-      GTEST_SKIP() << "no MLIR here: " << library.error().text();
+    if (version == nullptr && !library.has_value()) RK_SKIP_WITHOUT("mlir", library.error().text());
     ASSERT_TRUE(library.has_value()) << library.error().text();
     if (version != nullptr) {
       EXPECT_EQ(std::to_string((*library)->info.major), version);

@@ -61,7 +61,7 @@ std::optional<RingKernelRuntime> MlirCorpus::runtime_;
 
 TEST_P(MlirCorpus, AnswersWhatNumpyAnswers) {
   const auto major = major_here();
-  if (!major) GTEST_SKIP() << "Skipped: no MLIR here";
+  if (!major) RK_SKIP_WITHOUT("mlir", "none is found");
   if (!is_for(GetParam(), *major)) return;
   const CorpusFile file = corpus_file(GetParam());
   const auto got = answer_of(*runtime_, file);
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, MlirCorpusOn, ::testing::Values("opencl"),
 
 TEST_P(MlirCorpusOn, GivesTheBitsOfTheNativeBackend) {
   const auto major = major_here();
-  if (!major) GTEST_SKIP() << "Skipped: no MLIR here";
+  if (!major) RK_SKIP_WITHOUT("mlir", "none is found");
   auto runtime = open();
   auto native = open_on("native").value();
   for (const std::string& name : corpus_names()) {

@@ -56,7 +56,7 @@ std::string found(const std::string& path, const char* version) {
 }
 
 #define RK_SKIP_WHERE_THE_SYSTEM_HAS_ONE(child) \
-  if ((child).exit_code == 0) GTEST_SKIP() << "the system has an MLIR: " << (child).output
+  if ((child).exit_code == 0) RK_SKIP_UNSUPPORTED("the system has an MLIR: " << (child).output)
 
 TEST_F(MlirLibrary, IsTheOneAtThePathAndNoOther) {
   const auto one = find_library(put(RK_OLD, "one.so"));
@@ -78,6 +78,7 @@ TEST_F(MlirLibrary, HasEveryFunctionOfTheTable) {
   ASSERT_TRUE(library.has_value()) << library.error().text();
 #define RK_MLIR(result, name, arguments) EXPECT_NE((*library)->api.name, nullptr) << #name;
 #include "mlir/api.def"
+#include "support/skip.hpp"
 #undef RK_MLIR
 }
 
@@ -237,7 +238,7 @@ TEST_F(MlirLibrary, ThatOthersMayWriteIsRefused) {
 
 /// A copy of the child that is root's, whoever starts it.
 TEST_F(MlirLibrary, OfTheEnvironmentIsNotForAProgramWithMoreRightsThanItsCaller) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give its rights to a program";
+  if (geteuid() != 0) RK_SKIP_WITHOUT("root", "only root can give its rights to a program");
   const std::string library = put(RK_OLD, "named.so");
   const std::string program = put(RK_CHILD, "program");
   chmod(folder().c_str(), 0755);
@@ -251,7 +252,7 @@ TEST_F(MlirLibrary, OfTheEnvironmentIsNotForAProgramWithMoreRightsThanItsCaller)
   EXPECT_THAT(with_mode(0755).output, HasSubstr("found " + library + " 19.1.7 as user 65534"));
   const auto as_root = with_mode(04755);
   if (as_root.output.find("as user 65534") != std::string::npos)
-    GTEST_SKIP() << "programs get no rights from files in this folder";
+    RK_SKIP_UNSUPPORTED("programs get no rights from files in this folder");
   EXPECT_THAT(as_root.output, HasSubstr("as user 0"));
   EXPECT_THAT(as_root.output, Not(HasSubstr(library)));
 }

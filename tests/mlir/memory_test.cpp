@@ -6,6 +6,7 @@
 
 #include "ringkernel/mlir.hpp"
 #include "ringkernel/ringkernel.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -17,7 +18,7 @@ class MlirMemory : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const auto library = mlir::find_library(); !library)
-      GTEST_SKIP() << "Skipped: no MLIR here: " << library.error().text();
+      RK_SKIP_WITHOUT("mlir", library.error().text());
   }
 
   static std::string refusal_of(const std::string& text, Diagnostics* told = nullptr) {

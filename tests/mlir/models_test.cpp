@@ -9,6 +9,7 @@
 #include "ringkernel/mlir.hpp"
 #include "ringkernel/onnx.hpp"
 #include "ringkernel/ringkernel.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -20,7 +21,7 @@ std::string content_of(const std::string& name) {
 
 TEST(MlirModels, AClassifierOfDigitsIsThatOfItsOnnxFile) {
   if (const auto library = mlir::find_library(); !library)
-    GTEST_SKIP() << "Skipped: no MLIR here: " << library.error().text();
+    RK_SKIP_WITHOUT("mlir", library.error().text());
   const std::string name = RK_MODELS "/digits_mlp_bare";
   const Graph by_mlir = mlir::read(content_of(name + ".mlir")).value();
   const Graph by_onnx = onnx::read_file(name + ".onnx", {.inputs = {{"input", {1, 64}}}}).value();

@@ -12,6 +12,7 @@
 
 #include "mlir/corpus.hpp"
 #include "ringkernel/mlir.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::mlir::test {
 namespace {
@@ -89,7 +90,7 @@ class TextMutator {
 
 TEST(MlirMutations, AreReadOrRefusedWithAReason) {
   const auto library = find_library();
-  if (!library) GTEST_SKIP() << "Skipped: no MLIR here";
+  if (!library) RK_SKIP_WITHOUT("mlir", "none is found");
   constexpr std::size_t mutations_per_text = 40;
   TextMutator mutator;
   std::size_t known = 0;

@@ -30,10 +30,11 @@ class MlirOptions : public OnEachBackend {
   void SetUp() override {
     OnEachBackend::SetUp();
     if (const auto library = mlir::find_library(); !library)
-      GTEST_SKIP() << "Skipped: no MLIR here: " << library.error().text();
+      RK_SKIP_WITHOUT("mlir", library.error().text());
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, MlirOptions, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, MlirOptions, ::testing::ValuesIn(backend_names()),
+                         backend_label);
 
 std::vector<float> first_output(const CompiledFunction& function, const std::vector<float>& x) {
   const auto result = function.execute(x).value();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ringkernel/mlir.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::mlir {
 namespace {
@@ -16,7 +17,7 @@ using ::testing::StartsWith;
 class MlirRefusals : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!find_library()) GTEST_SKIP() << "Skipped: no MLIR here";
+    if (!find_library()) RK_SKIP_WITHOUT("mlir", "none is found");
   }
   /// The error of a text that is called "f.mlir".
   Error refused(const std::string& text, const std::string& function = {}) {

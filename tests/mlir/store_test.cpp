@@ -8,6 +8,7 @@
 
 #include "ringkernel/mlir.hpp"
 #include "ringkernel/ringkernel.hpp"
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -35,7 +36,7 @@ TEST(MlirStoreChild, DISABLED_ReadsTheText) {
 
 TEST(MlirStore, TheNextProcessNeedsNoMlirForTheSameText) {
   if (const auto library = mlir::find_library(); !library)
-    GTEST_SKIP() << "Skipped: no MLIR here: " << library.error().text();
+    RK_SKIP_WITHOUT("mlir", library.error().text());
   const testing::TempFolder cache;
   const std::string own = ringkernel::mlir::find_library()->path;
   const auto run = [&](const std::string& library, const char* is_kept) {

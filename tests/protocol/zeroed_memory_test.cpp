@@ -14,6 +14,7 @@
 #include "ringkernel/protocol/telemetry_block.h"
 #include "ringkernel/protocol/version.h"
 #include "support/programs.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -27,7 +28,7 @@ class ZeroedMemory : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const backend::Backend driver = backend::find_backend(GetParam()).value();
-    if (driver.score() <= 0) GTEST_SKIP() << GetParam() << " cannot serve on this machine";
+    if (driver.score() <= 0) RK_SKIP_WITHOUT(GetParam(), "it cannot serve on this machine");
     auto device = driver.open(0, {.struct_bytes = 0,
                                   .executors_max = 1,
                                   .arena_bytes = arena_bytes,

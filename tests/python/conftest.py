@@ -20,6 +20,13 @@ MLIR_VERSIONS = (19, 22)
 _numbers = itertools.count()
 
 
+def skip_without(part, why):
+    """Ends a test that needs what is missing: a failure where `RINGKERNEL_REQUIRE` names it."""
+    if part in os.environ.get("RINGKERNEL_REQUIRE", "").split(","):
+        pytest.fail(f"{part} is required (RINGKERNEL_REQUIRE), and missing: {why}")
+    pytest.skip(f"without {part}: {why}")
+
+
 @functools.cache
 def mlir_libraries():
     """{version: path}: what `MLIR_LIBRARY_PATH` names, what was built here, what is installed."""
@@ -84,7 +91,7 @@ def run(request):
     """Runs a coroutine in a new event loop of each kind, and closes the loop."""
     if request.param == "uvloop":
         if importlib.util.find_spec("uvloop") is None:
-            pytest.skip("uvloop is not installed")
+            skip_without("uvloop", "it is not installed")
         new_loop = importlib.import_module("uvloop").new_event_loop
     else:
         new_loop = asyncio.new_event_loop

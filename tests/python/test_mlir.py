@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pyringkernel as rk
-from conftest import MLIR_VERSIONS, mlir_libraries
+from conftest import MLIR_VERSIONS, mlir_libraries, skip_without
 from mlircases import BYTECODE, CASES
 
 F32 = np.float32
@@ -64,7 +64,7 @@ def library(request):
     """The path of the library with this version of MLIR: both in this one process."""
     if path := mlir_libraries().get(request.param):
         return path
-    pytest.skip(f"no MLIR {request.param} is installed or built here")
+    return skip_without("mlir", f"no version {request.param} is installed or built here")
 
 
 def run(runtime, case, library):
@@ -236,7 +236,7 @@ def test_the_library(library):
 def test_both_versions_in_one_process(native):
     libraries = mlir_libraries()
     if len(libraries) < 2:
-        pytest.skip("there are not two versions of MLIR here")
+        skip_without("mlir", "there are not two versions")
     for _ in range(2):
         for version, path in libraries.items():
             with pytest.raises(rk.MessageError, match=rf"\(MLIR {version}\."):
@@ -278,6 +278,6 @@ def test_without_any_library_the_error_says_what_to_install(script):
     done = script(text, environment=environment)
     assert done.returncode == 0, done.stderr
     if not done.stdout.startswith("library_not_found"):
-        pytest.skip(f"MLIR is found without being named: {done.stdout}")
+        pytest.skip(f"unsupported: MLIR is found without being named: {done.stdout}")
     assert "libmlir-22-dev or libmlir-19-dev" in done.stdout
     assert "MLIR_LIBRARY_PATH" in done.stdout and "tried: " in done.stdout

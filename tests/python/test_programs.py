@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyringkernel as rk
-from conftest import BACKENDS
+from conftest import BACKENDS, skip_without
 
 #: Adds up the numbers that it is sent, and answers with the sum and how many there were.
 ADDER = """
@@ -221,7 +221,7 @@ def test_a_handler_that_writes_too_far_is_found(native, new_id):
 def till_schema(tmp_path_factory):
     flatc = shutil.which("flatc")
     if flatc is None:
-        pytest.skip("flatc is not installed")
+        skip_without("flatc", "it is not installed")
     folder = tmp_path_factory.mktemp("till")
     (folder / "till.fbs").write_text(TILL)
     command = [flatc, "-b", "--schema", "--bfbs-comments", "--bfbs-builtins", "till.fbs"]

@@ -1,13 +1,13 @@
 """What type checkers see."""
 
+import importlib.util
 import inspect
 import pathlib
 import subprocess
 import sys
 
-import pytest
-
 import pyringkernel as rk
+from conftest import skip_without
 from pyringkernel import _core
 
 STUB = next(
@@ -100,8 +100,15 @@ BAD = {
 }
 
 
+def need_stub():
+    if STUB is None:
+        skip_without("stub", "no _core.pyi beside _core")
+
+
 def mypy(folder, text, *options):
-    pytest.importorskip("mypy")
+    if importlib.util.find_spec("mypy") is None:
+        skip_without("mypy", "it is not installed")
+    need_stub()
     # A copy of the package's types: the one under test may be linked from several places.
     package = folder / "pyringkernel"
     package.mkdir()
@@ -118,22 +125,16 @@ def mypy(folder, text, *options):
     )
 
 
-needs_stub = pytest.mark.skipif(STUB is None, reason="no _core.pyi beside _core")
-
-
-@needs_stub
 def test_a_program_passes_a_type_checker(tmp_path):
     done = mypy(tmp_path, GOOD, "--strict", "sample.py")
     assert [line for line in done.stdout.splitlines() if line.startswith("sample.py")] == []
 
 
-@needs_stub
 def test_the_package_passes_a_type_checker(tmp_path):
     done = mypy(tmp_path, "", "pyringkernel")
     assert done.stdout == ""
 
 
-@needs_stub
 def test_mistakes_are_found(tmp_path):
     head = (
         "import numpy as np\nimport pyringkernel as rk\n"
@@ -146,8 +147,8 @@ def test_mistakes_are_found(tmp_path):
         assert any(f"[{code}]" in line for line in found), (text, found)
 
 
-@needs_stub
 def test_the_stub_has_everything_that_is_public():
+    need_stub()
     text = STUB.read_text()
     for name in rk.__all__:
         thing = getattr(rk, name)

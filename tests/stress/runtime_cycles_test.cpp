@@ -81,7 +81,7 @@ TEST_P(RuntimeCycles, BuildToShutdownLeavesNothingBehind) {
   };
   for (std::uint64_t i = 0; i < 5; ++i) cycle(i);
   const Holdings before;
-  const std::uint64_t count = scaled(std::string_view(GetParam()) == "native" ? 1000 : 20, 5);
+  const std::uint64_t count = scaled(is_of_host_threads(GetParam()) ? 1000 : 20, 5);
   for (std::uint64_t i = 0; i < count; ++i) cycle(i);
   expect_back_at(before, 8 << 20);
 }

@@ -71,7 +71,7 @@ class RuntimePool : public ::testing::TestWithParam<Transfer> {
 
   RingKernelRuntime runtime_ =
       OnEachBackend::open_on(
-          "native",
+          host_backend(GetParam()),
           {.park_after = 20us, .transfer = GetParam(), .spin_for = 20us, .work_groups = 4})
           .value();
   std::vector<Kernel> kernels_;

@@ -1,5 +1,5 @@
-/// The backends as test parameters, and a fixture that opens runtimes on each of them. A backend
-/// that this machine cannot serve skips its tests, with the reason.
+/// A fixture that opens runtimes on each backend under test (registry.hpp). One that this machine
+/// cannot serve skips its tests, with the reason, unless it is required (skip.hpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,36 +12,27 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "ringkernel/ringkernel.hpp"
+#include "support/exceptions.hpp"
+#include "support/registry.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 
-inline const char* const backend_names[] = {"native", "opencl"};
-
 inline std::string backend_label(const ::testing::TestParamInfo<const char*>& info) {
-  return info.param;
-}
-
-/// For the names of tests.
-inline const char* label_of(Transfer transfer) {
-  switch (transfer) {
-    case Transfer::zero_copy: return "zero_copy";
-    case Transfer::dma: return "dma";
-    case Transfer::sliced: return "sliced";
-    case Transfer::automatic: break;
-  }
-  return "automatic";
+  return label_of(std::string_view(info.param));
 }
 
 /// Whether a sanitizer slows down what `backend` executes: never in the code of an OpenCL driver.
 inline bool is_sanitized([[maybe_unused]] std::string_view backend) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  return backend == "native";
+  return is_of_host_threads(backend);
 #else
   return false;
 #endif
@@ -106,18 +97,16 @@ class OnEachBackend : public ::testing::TestWithParam<const char*> {
 
  protected:
   void SetUp() override {
-    static std::map<std::string, error_code, std::less<>> known;  // asked once: opening takes time
-    const auto [backend, is_unknown] = known.try_emplace(GetParam());
-    if (is_unknown) {
-      const auto runtime = open_on(GetParam());
-      if (!runtime) {
-        backend->second = runtime.error().code;
-        std::cout << runtime.error().text() << '\n';
-      }
-    }
-    if (backend->second == Errc::backend_unavailable && backend->first != "native")
-      GTEST_SKIP() << backend->second.message();
-    ASSERT_FALSE(backend->second) << backend->second.message();
+    const Known& known = known_of(GetParam());
+    if (known.error == Errc::backend_unavailable && !is_of_host_threads(GetParam()) && !are_named())
+      RK_SKIP_WITHOUT(known.traits.backend, known.error.message());
+    ASSERT_FALSE(known.error) << known.error.message();
+    const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+    const std::string name = source_name(test.test_suite_name(), test.name());
+    if (const Exception* const never = find_exception(unsupported, name, known.traits))
+      RK_SKIP_UNSUPPORTED(never->reason);
+    if (const Exception* const not_yet = find_exception(expected_failures, name, known.traits))
+      expected_failure_.emplace(not_yet->reason);
   }
 
   [[nodiscard]] static RingKernelRuntime open(const RuntimeOptions& options = {}) {
@@ -135,6 +124,30 @@ class OnEachBackend : public ::testing::TestWithParam<const char*> {
     kernel.deactivate().value();
     return kernel;
   }
+
+ private:
+  struct Known {
+    error_code error;
+    DeviceTraits traits;
+  };
+  /// Asked once: opening takes time.
+  static const Known& known_of(const char* backend) {
+    static std::map<std::string, Known, std::less<>> known;
+    const auto [found, is_unknown] = known.try_emplace(backend);
+    if (!is_unknown) return found->second;
+    Known& now = found->second;
+    now.traits.backend = label_of(std::string_view(backend));
+    if (auto runtime = open_on(backend)) {
+      now.traits.transfer = runtime->metrics().transfer;
+      now.traits.is_gpu = keeps_gpu_profile(*runtime);
+    } else {
+      now.error = runtime.error().code;
+      std::cout << runtime.error().text() << '\n';
+    }
+    return now;
+  }
+
+  std::optional<ExpectedFailure> expected_failure_;  // ends with the fixture
 };
 
 /// Before the end of a runtime with a termination_timeout so short that its shutdown might not see
@@ -143,10 +156,10 @@ inline void end_program(RingKernelRuntime& runtime, std::string_view program) {
   while (!runtime.restart(program)) std::this_thread::yield();
 }
 
-#define RK_ON_EACH_BACKEND(suite)                                                  \
-  class suite : public ::ringkernel::test::OnEachBackend {};                       \
-  INSTANTIATE_TEST_SUITE_P(Backends, suite,                                        \
-                           ::testing::ValuesIn(::ringkernel::test::backend_names), \
+#define RK_ON_EACH_BACKEND(suite)                                                    \
+  class suite : public ::ringkernel::test::OnEachBackend {};                         \
+  INSTANTIATE_TEST_SUITE_P(Backends, suite,                                          \
+                           ::testing::ValuesIn(::ringkernel::test::backend_names()), \
                            ::ringkernel::test::backend_label)
 
 }  // namespace ringkernel::test

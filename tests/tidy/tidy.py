@@ -435,6 +435,16 @@ def references(tree):
                         yield Finding(path, number, f"link to {target}, which does not exist")
 
 
+@rule
+def one_skip(tree):
+    """Tests are skipped by one helper, which knows what is required."""
+    homes = {"tests/support/skip.hpp", "tests/unit/support/skip_test.cpp"}
+    for path, lines in tree.suffixed({".cpp", ".hpp"}):
+        for number, line in enumerate(lines, 1):
+            if "GTEST_SKIP" in line and path not in homes:
+                yield Finding(path, number, "GTEST_SKIP belongs into tests/support/skip.hpp")
+
+
 def exists(tree, path):
     parts = []
     for part in path.parts:

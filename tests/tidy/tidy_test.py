@@ -100,6 +100,7 @@ BAD = {
         {"src/a.hpp": "// see docs/NONE.md\n"},
         {"docs/A.md": "[x](../src/none.hpp)\n"},
     ],
+    "one_skip": [{"tests/a_test.cpp": 'GTEST_SKIP() << "no";\n'}],
 }
 
 # Trees without any finding of the rule.
@@ -165,6 +166,7 @@ GOOD = {
         {"docs/A.md": "[x](https://example.org) [y](#section)\n"},
         {"README.md": "[x](docs)\n", "docs/A.md": ""},
     ],
+    "one_skip": [{"tests/support/skip.hpp": 'GTEST_SKIP() << "no";\n'}],
 }
 
 

@@ -21,7 +21,7 @@ using test::tensor;
 
 class OnnxLayoutOn : public ringkernel::test::OnEachBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, OnnxLayoutOn,
-                         ::testing::ValuesIn(ringkernel::test::backend_names),
+                         ::testing::ValuesIn(ringkernel::test::backend_names()),
                          ringkernel::test::backend_label);
 
 class Maker {

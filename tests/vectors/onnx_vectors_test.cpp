@@ -245,7 +245,7 @@ Row run(RingKernelRuntime& runtime, const fs::path& vector) {
 }
 
 class OnnxVectorsOn : public OnEachBackend {};
-INSTANTIATE_TEST_SUITE_P(Backends, OnnxVectorsOn, ::testing::ValuesIn(test::backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, OnnxVectorsOn, ::testing::ValuesIn(test::backend_names()),
                          test::backend_label);
 
 TEST_P(OnnxVectorsOn, GiveWhatTheyWantOrAReason) {

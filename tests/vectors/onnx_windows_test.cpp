@@ -20,7 +20,7 @@ using test::Network;
 
 class OnnxWindowsOn : public ringkernel::test::OnEachBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, OnnxWindowsOn,
-                         ::testing::ValuesIn(ringkernel::test::backend_names),
+                         ::testing::ValuesIn(ringkernel::test::backend_names()),
                          ringkernel::test::backend_label);
 
 /// Two axes, or the one of a line.

@@ -18,12 +18,13 @@ class SileroOn : public ringkernel::test::OnEachBackend {
  protected:
   void SetUp() override {
     const char* const path = std::getenv("RINGKERNEL_SILERO");
-    if (path == nullptr || *path == '\0') GTEST_SKIP() << "RINGKERNEL_SILERO names no model";
+    if (path == nullptr || *path == '\0')
+      RK_SKIP_WITHOUT("models", "RINGKERNEL_SILERO names no model");
     path_ = path;
   }
   std::string path_;
 };
-INSTANTIATE_TEST_SUITE_P(Backends, SileroOn, ::testing::ValuesIn(ringkernel::test::backend_names),
+INSTANTIATE_TEST_SUITE_P(Backends, SileroOn, ::testing::ValuesIn(ringkernel::test::backend_names()),
                          ringkernel::test::backend_label);
 
 struct Heard {

@@ -183,8 +183,8 @@ std::uint64_t run_child(const char* backend, const Named& one, std::uint64_t n,
 }
 
 Tally try_out(const char* backend, const Named& one) {
-  const bool in_full = wants_all() || one.in_full == '*' ||
-                       (one.in_full == 'n' && std::string_view(backend) == "native");
+  const bool in_full =
+      wants_all() || one.in_full == '*' || (one.in_full == 'n' && is_of_host_threads(backend));
   const std::uint64_t stride = in_full ? 1 : 0;
   Tally tally;
   constexpr int endings_max = 40;  // of the process: enough to see what is wrong
@@ -193,29 +193,31 @@ Tally try_out(const char* backend, const Named& one) {
   return tally;
 }
 
-void print(const std::string& name, const char* backend, const Tally& tally) {
-  std::printf("| %-40s | %-6s | %5llu | %5d | %5d | %5d | %5d | %4d | %4d | %4d | %4d |\n",
-              name.c_str(), backend, static_cast<unsigned long long>(tally.allocations),
+void print(const std::string& name, const std::string& backend, const Tally& tally) {
+  std::printf("| %-40s | %-12s | %5llu | %5d | %5d | %5d | %5d | %4d | %4d | %4d | %4d |\n",
+              name.c_str(), backend.c_str(), static_cast<unsigned long long>(tally.allocations),
               tally.rounds, tally.refused, tally.success, tally.threw, tally.wrong, tally.lost,
               tally.aborted, tally.hung);
   std::fflush(stdout);
 }
 
 class Allocations : public OnEachBackend {};
-INSTANTIATE_TEST_SUITE_P(Backends, Allocations, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, Allocations, ::testing::ValuesIn(backend_names()),
+                         backend_label);
 
 TEST_P(Allocations, MayFailInEveryPublicFunction) {
   const testing::TempFolder folder;
   setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1);
   const char* const wanted = std::getenv("RK_ALLOCATION_CASE");
-  std::printf("| %-40s | %-6s | %5s | %5s | %5s | %5s | %5s | %4s | %4s | %4s | %4s |\n",
+  std::printf("| %-40s | %-12s | %5s | %5s | %5s | %5s | %5s | %4s | %4s | %4s | %4s |\n",
               "function", "", "last", "tried", "E6004", "ok", "threw", "bad", "lost", "dead",
               "hung");
+  const std::string label = label_of(std::string_view(GetParam()));
   Tally sum;
   for (const Named& one : all_cases()) {
     if (wanted != nullptr && one.name != wanted) continue;
     const Tally tally = try_out(GetParam(), one);
-    print(one.name, GetParam(), tally);
+    print(one.name, label, tally);
     for (const std::string& finding : tally.findings) ADD_FAILURE() << finding;
     sum.rounds += tally.rounds;
     sum.refused += tally.refused;
@@ -226,7 +228,7 @@ TEST_P(Allocations, MayFailInEveryPublicFunction) {
     sum.aborted += tally.aborted;
     sum.hung += tally.hung;
   }
-  print("all", GetParam(), sum);
+  print("all", label, sum);
   if (wanted == nullptr) {
     EXPECT_GT(sum.refused, 100) << "are allocations counted?";
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "stress/allocation/cases.hpp"
+#include "support/registry.hpp"
 
 namespace ringkernel::test::allocation {
 namespace {
@@ -61,7 +62,7 @@ bool round(const Case& one, World& world, std::uint64_t n) {
   world.complaint.clear();
   const bool is_sound = world.is_sound();
   const bool closed =
-      !one.closes && world.backend != "native" ? is_sound : is_sound & world.closes();
+      !one.closes && !is_of_host_threads(world.backend) ? is_sound : is_sound & world.closes();
   if (!closed) {
     outcome = Outcome::wrong;
     complaint += (complaint.empty() ? "" : "; ") + world.complaint;

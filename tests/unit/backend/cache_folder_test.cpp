@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -220,7 +221,7 @@ TEST_F(CacheFolderTest, ReadsAFolderThatItCannotWrite) {
 }
 
 TEST_F(CacheFolderTest, RefusesWhatBelongsToAnother) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  if (geteuid() != 0) RK_SKIP_WITHOUT("root", "only root can give a file away");
   const CacheFolder folder = open();
   ASSERT_TRUE(folder.store("key", "content"));
   ASSERT_EQ(chown(entry("key").c_str(), testing::nobody, testing::nobody), 0);

@@ -18,6 +18,7 @@
 #include "backend/loader.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/query.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::opencl {
 namespace {
@@ -29,7 +30,7 @@ constexpr std::size_t large_bytes = std::size_t{64} << 20;  // many milliseconds
 class CopiesOpenCl : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (discover().devices.empty()) GTEST_SKIP() << "no OpenCL device";
+    if (discover().devices.empty()) RK_SKIP_WITHOUT("opencl", "no device");
     const cl_device_id device = discover().devices.front().id;
     cl_int status = CL_SUCCESS;
     context_ = Context(cl().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status));
@@ -118,9 +119,9 @@ TEST_P(CopyQueueOpenCl, EachThreadGetsBackWhatItSent) {
 }
 
 /// What is put into a queue behind it waits until it is opened. It outlives the queue.
-class Gate {
+class QueueGate {
  public:
-  Gate(cl_context context, cl_command_queue queue, cl_mem memory) {
+  QueueGate(cl_context context, cl_command_queue queue, cl_mem memory) {
     const std::array candidates{load_library().name};
     constexpr std::array functions{"clCreateUserEvent", "clSetUserEventStatus"};
     std::vector<std::string> tried;
@@ -132,9 +133,9 @@ class Gate {
     EXPECT_EQ(cl().clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, 1, &read_, 1, &event, nullptr),
               CL_SUCCESS);
   }
-  ~Gate() { open(); }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
+  ~QueueGate() { open(); }
+  QueueGate(const QueueGate&) = delete;
+  QueueGate& operator=(const QueueGate&) = delete;
 
   void open() {
     if (!event_) return;
@@ -158,7 +159,7 @@ TEST_P(CopyQueueOpenCl, AWaitEndsInTimeAndTheCopyGoesOn) {
   std::byte received{0};
   const rk_copy both[] = {{RK_COPY_TO_DEVICE, 0, 0, 1, &sent, 0},
                           {RK_COPY_TO_HOST, 0, 0, 1, &received, 0}};
-  Gate gate(context_.get(), queue_.get(), memory_.get());
+  QueueGate gate(context_.get(), queue_.get(), memory_.get());
   CopyQueue copies(std::move(queue_), GetParam());
   const std::uint64_t ticket = copies.start(memory_.get(), both).value();
   EXPECT_EQ(copies.wait(ticket, 1ms).error(), Errc::execution_timeout);

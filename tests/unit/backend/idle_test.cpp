@@ -13,6 +13,7 @@
 #include "backend/registry.hpp"
 #include "support/one_core.hpp"
 #include "support/programs.hpp"
+#include "support/skip.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::backend {
@@ -51,10 +52,10 @@ class IdleSlice : public ::testing::TestWithParam<const char*> {
                                              .test_anew = 0,
                                              .driver_timeout_ns = 0,
                                              .end_timeout_ns = 0});
-    if (!device) GTEST_SKIP() << device.error().text();
+    if (!device) RK_SKIP_WITHOUT(GetParam(), device.error().text());
     device_.emplace(std::move(*device));
     const rk_device_state state = device_->state().value();
-    if (state.slices_have_clock == 0) GTEST_SKIP() << state.self_test;
+    if (state.slices_have_clock == 0) RK_SKIP_UNSUPPORTED(state.self_test);
     arena_.emplace(state.arena, never_by_polls);
     executor_.emplace(
         device_->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset)

@@ -12,6 +12,7 @@
 
 #include "backend/registry.hpp"
 #include "support/programs.hpp"
+#include "support/skip.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::backend {
@@ -31,7 +32,7 @@ class OpenClDevice : public ::testing::Test {
     const uint32_t count = answer.has_value() ? *answer : 0;
     for (uint32_t number = 0; number < count && !number_; ++number)
       if (backend_.describe(number)->transfer == RK_TRANSFER_ZERO_COPY) number_ = number;
-    if (!number_) GTEST_SKIP() << "no OpenCL device with fine-grained shared memory";
+    if (!number_) RK_SKIP_WITHOUT("opencl", "no device with fine-grained shared memory");
   }
 
   Result<Device> open(uint64_t arena_bytes = ExecutorArena::bytes) {

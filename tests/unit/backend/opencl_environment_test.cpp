@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backend/registry.hpp"
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -68,7 +69,7 @@ class OpenClEnvironment : public ::testing::Test {
       shares_all_memory_ = std::string(device->capabilities).find("system memory") != npos;
       break;  // what a child opens
     }
-    if (device_name_.empty()) GTEST_SKIP() << "no OpenCL device that can serve";
+    if (device_name_.empty()) RK_SKIP_WITHOUT("opencl", "no device that can serve");
   }
 
   /// The vendor folder in use with its drivers beside the broken ones.
@@ -152,9 +153,9 @@ TEST_F(OpenClEnvironment, ReportsAFailingPlatformAndKeepsTheOthers) {
 
 /// A copy of the child that is root's, whoever starts it.
 TEST_F(OpenClEnvironment, AProgramWithMoreRightsThanItsCallerLoadsTheSystemsDrivers) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give its rights to a program";
+  if (geteuid() != 0) RK_SKIP_WITHOUT("root", "only root can give its rights to a program");
   if (std::getenv("OCL_ICD_VENDORS") != nullptr)
-    GTEST_SKIP() << "these tests use other drivers than the system's";
+    RK_SKIP_UNSUPPORTED("these tests use other drivers than the system's");
   const VendorFolder folder;  // no driver in it
   const fs::path program = fs::path(folder.path()) / "program";
   fs::copy_file(RK_BACKEND_CHILD, program);
@@ -175,7 +176,7 @@ TEST_F(OpenClEnvironment, AProgramWithMoreRightsThanItsCallerLoadsTheSystemsDriv
   chmod(program.c_str(), 04755);
   const ChildResult as_root = run({"discover"});
   if (run({"find", "native"}).output.find("as user 0") == npos)
-    GTEST_SKIP() << "programs get no rights from files in this folder";
+    RK_SKIP_UNSUPPORTED("programs get no rights from files in this folder");
   EXPECT_EQ(as_root.exit_code, 0) << as_root.output;
   EXPECT_THAT(as_root.output, HasSubstr("device " + device_name_));
   EXPECT_THAT(as_root.output, Not(HasSubstr("/nowhere")));
@@ -204,7 +205,7 @@ Environment building_with(const std::string& flags) {
 }
 
 TEST_F(OpenClEnvironment, RefusesToOpenADeviceWithAnotherLayoutAndNamesTheField) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such a variable";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has such a variable");
   const ChildResult result = child({"open"}, building_with("-DRK_LAYOUT_PROBE_SKEW=4"));
   EXPECT_EQ(result.exit_code, 1) << result.output;
   EXPECT_THAT(result.output, HasSubstr("protocol_mismatch"));
@@ -212,7 +213,7 @@ TEST_F(OpenClEnvironment, RefusesToOpenADeviceWithAnotherLayoutAndNamesTheField)
 }
 
 TEST_F(OpenClEnvironment, ShowsTheCompilersLogWhenABuildFails) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such a variable";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has such a variable");
   const ChildResult result =
       child({"open"}, building_with("-DRK_LAYOUT_PROBE_SKEW=undeclared_word"));
   EXPECT_EQ(result.exit_code, 1) << result.output;
@@ -222,7 +223,7 @@ TEST_F(OpenClEnvironment, ShowsTheCompilersLogWhenABuildFails) {
 }
 
 TEST_F(OpenClEnvironment, ReservesWorkersForResidentSlicesUnlessTheUserChose) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such a variable";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has such a variable");
   const std::string more = std::to_string(pocl_workers() + 4);
   EXPECT_THAT(
       child({"discover"}, {{"POCL_MAX_PTHREAD_COUNT", ""}, {"POCL_CPU_MAX_CU_COUNT", ""}}).output,
@@ -241,7 +242,7 @@ Environment without_a_home() {
 std::string private_folder() { return "/tmp/ringkernel-" + std::to_string(geteuid()); }
 
 TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItCannotMakeItsOwn) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has no device then");
   const ChildResult opened = child({"open"}, without_a_home());
   EXPECT_EQ(opened.exit_code, 0) << opened.output;
   struct stat what {};
@@ -257,7 +258,7 @@ TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItCannotMakeItsOwn) {
 }
 
 TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItsOwnWouldBeEverybodys) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such folders";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has such folders");
   const TempFolder home;
   const fs::path own = home.path() / "pocl" / "kcache";
   fs::create_directories(own);
@@ -281,7 +282,7 @@ TEST_F(OpenClEnvironment, PoClHasAPrivateCacheWhereItsOwnWouldBeEverybodys) {
 }
 
 TEST_F(OpenClEnvironment, OpenSaysWhichCacheFolderPoClCannotMake) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has no device then");
   Environment environment = without_a_home();
   environment.emplace_back("POCL_CACHE_DIR", "/dev/null/cache");
   const ChildResult opened = child({"open"}, environment);
@@ -293,7 +294,7 @@ TEST_F(OpenClEnvironment, OpenSaysWhichCacheFolderPoClCannotMake) {
 
 /// PoCL ends whoever loads such an entry.
 TEST_F(OpenClEnvironment, ADamagedCacheOfPoClEndsOneProcessOnly) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has such folders";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has such folders");
   const TempFolder home;
   const fs::path own = home.path() / "pocl" / "kcache";
   const Environment environment = {
@@ -343,8 +344,8 @@ TEST_F(OpenClEnvironment, OpenSaysThatThereAreTooFewFiles) {
 
 /// Somebody else was first in the place of the private folder. PoCL alone would take the other one.
 TEST_F(OpenClEnvironment, OpenSaysThatThePrivateCacheIsAnotherUsers) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL has no device then";
-  if (geteuid() != 0) GTEST_SKIP() << "only root can run it as another user";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL has no device then");
+  if (geteuid() != 0) RK_SKIP_WITHOUT("root", "only root can run it as another user");
   constexpr uid_t somebody = 65533;
   const fs::path taken = "/tmp/ringkernel-" + std::to_string(somebody);
   fs::remove_all(taken);
@@ -395,7 +396,7 @@ std::string plan_of(const Fault& fault, bool is_pocl) {
 
 TEST_P(OpenClFault, BecomesAnErrorThatNamesTheCall) {
   if (shares_all_memory_ && GetParam().is_of_arena)
-    GTEST_SKIP() << "the arena is the process's own memory";
+    RK_SKIP_UNSUPPORTED("the arena is the process's own memory");
   const ChildResult result = child({"slices", "3"}, {{"OPENCL_LAYERS", RK_FAULT_LAYER},
                                                      {"RK_FAULT", plan_of(GetParam(), is_pocl_)},
                                                      {"RINGKERNEL_CACHE", "0"}});
@@ -425,7 +426,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST_F(OpenClEnvironment, ASliceThatRanIsNotRunAgain) {
-  if (is_pocl_) GTEST_SKIP() << "no slice runs within the call that launches it";
+  if (is_pocl_) RK_SKIP_UNSUPPORTED("no slice runs within the call that launches it");
   const ChildResult result =
       child({"slices", "3"},
             {{"OPENCL_LAYERS", RK_FAULT_LAYER}, {"RK_FAULT", "ran:4"}, {"RINGKERNEL_CACHE", "0"}});
@@ -434,7 +435,7 @@ TEST_F(OpenClEnvironment, ASliceThatRanIsNotRunAgain) {
 }
 
 TEST_F(OpenClEnvironment, WithoutTheProbeOfHostThreadsIdleSlicesSpin) {
-  if (!is_pocl_) GTEST_SKIP() << "only PoCL is asked";
+  if (!is_pocl_) RK_SKIP_WITHOUT("pocl", "only PoCL is asked");
   const ChildResult able = child({"slices", "3"}, {{"RINGKERNEL_CACHE", "0"}});
   EXPECT_THAT(able.output, HasSubstr("idle slices yield"));
   for (const char* plan : {"launch:2+", "build:2"}) {

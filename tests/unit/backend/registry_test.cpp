@@ -11,6 +11,7 @@
 #include "backend/native/native.hpp"
 #include "backend/opencl/opencl.hpp"
 #include "support/environment.hpp"
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -169,7 +170,7 @@ TEST_F(RegistryOfAFolder, LooksAtTheFolderThatALinkLeadsTo) {
 }
 
 TEST_F(RegistryOfAFolder, RefusesWhatBelongsToAnotherUser) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  if (geteuid() != 0) RK_SKIP_WITHOUT("root", "only root can give a file away");
   for (const auto& path : {plugin_, folder_.path()}) {
     ASSERT_EQ(chown(path.c_str(), testing::nobody, static_cast<gid_t>(-1)), 0);
     EXPECT_THAT(refusal(), HasSubstr(path.string() + " belongs to user 65534, and not to root"));
@@ -180,7 +181,7 @@ TEST_F(RegistryOfAFolder, RefusesWhatBelongsToAnotherUser) {
 
 /// A copy of the child that is root's, whoever starts it.
 TEST_F(RegistryOfAFolder, AProgramWithMoreRightsThanItsCallerDoesNotAskTheEnvironment) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give its rights to a program";
+  if (geteuid() != 0) RK_SKIP_WITHOUT("root", "only root can give its rights to a program");
   const std::filesystem::path program = folder_.path() / "program";
   std::filesystem::copy_file(RK_BACKEND_CHILD, program);
   chmod(folder_.path().c_str(), 0755);
@@ -196,7 +197,7 @@ TEST_F(RegistryOfAFolder, AProgramWithMoreRightsThanItsCallerDoesNotAskTheEnviro
   EXPECT_THAT(as_nobody.output, HasSubstr("found null as user 65534"));
   const auto as_root = run(04755);
   if (as_root.output.find("as user 65534") != std::string::npos)
-    GTEST_SKIP() << "programs get no rights from files in this folder";
+    RK_SKIP_UNSUPPORTED("programs get no rights from files in this folder");
   EXPECT_EQ(as_root.exit_code, 1) << as_root.output;
   EXPECT_THAT(as_root.output, HasSubstr("no backend is called 'owned'"));
   EXPECT_THAT(as_root.output, Not(HasSubstr(folder_.path().string())));

@@ -11,6 +11,7 @@
 #include "backend/opencl/copy_queue.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
+#include "support/skip.hpp"
 #include "support/stress.hpp"
 
 namespace ringkernel::opencl {
@@ -24,9 +25,9 @@ constexpr std::size_t arena_bytes = std::size_t{64} * 1024;
 class ResidentCopierOpenCl : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (discover().devices.empty()) GTEST_SKIP() << "no OpenCL device";
+    if (discover().devices.empty()) RK_SKIP_WITHOUT("opencl", "no device");
     found_ = &discover().devices.front();
-    if (found_->description.kind != RK_DEVICE_KIND_CPU) GTEST_SKIP() << "no processor";
+    if (found_->description.kind != RK_DEVICE_KIND_CPU) RK_SKIP_UNSUPPORTED("no processor");
     cl_int status = CL_SUCCESS;
     context_ = Context(cl().clCreateContext(nullptr, 1, &found_->id, nullptr, nullptr, &status));
     ASSERT_EQ(status, CL_SUCCESS);

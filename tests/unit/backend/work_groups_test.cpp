@@ -9,6 +9,7 @@
 #include "backend/opencl/self_test/self_test.hpp"
 #include "backend/registry.hpp"
 #include "support/programs.hpp"
+#include "support/skip.hpp"
 #include "unit/backend/executor_arena.hpp"
 
 namespace ringkernel::opencl {
@@ -22,7 +23,7 @@ class WorkGroups : public ::testing::Test {
     if (load_library().api.has_value())
       for (const FoundDevice& device : discover().devices)
         if (device.description.transfer == RK_TRANSFER_ZERO_COPY) found_ = &device;
-    if (found_ == nullptr) GTEST_SKIP() << "no OpenCL device with fine-grained shared memory";
+    if (found_ == nullptr) RK_SKIP_WITHOUT("opencl", "no device with fine-grained shared memory");
   }
 
   /// The self-test alone.
@@ -60,7 +61,7 @@ TEST_F(WorkGroups, RunTogetherAsManyAsTheDeviceClaims) {
 
 // A CPU device has one worker for each unit, and runs a work-group on it to the end.
 TEST_F(WorkGroups, MoreThanThereAreUnitsAreFoundOut) {
-  if (found_->description.kind != RK_DEVICE_KIND_CPU) GTEST_SKIP() << "not a CPU";
+  if (found_->description.kind != RK_DEVICE_KIND_CPU) RK_SKIP_UNSUPPORTED("not a CPU");
   const uint32_t units = found_->description.compute_units;
   const uint32_t together = test(units + 2).value();
   EXPECT_GE(together, 1u);

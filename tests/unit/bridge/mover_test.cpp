@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bridge/dma/mover.hpp"
+#include "support/skip.hpp"
 #include "unit/bridge/separate_device.hpp"
 #include "unit/bridge/simulated_device.hpp"
 
@@ -126,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, MoverPoolTest,
 /// The work-group of the second kernel has parked in a slice that goes on, because that of the
 /// first one is at work. It comes back with the next slice, for which the other one has to leave.
 TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
-  if (GetParam().sliced) GTEST_SKIP() << "each work-group ends by itself";
+  if (GetParam().sliced) RK_SKIP_UNSUPPORTED("each work-group ends by itself");
   (void)make_channel();
   auto channel = make_channel();
   device.first_is_at_work = true;
@@ -139,7 +140,7 @@ TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
 }
 
 TEST_P(MoverPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
-  if (GetParam().sliced) GTEST_SKIP() << "each work-group ends by itself";
+  if (GetParam().sliced) RK_SKIP_UNSUPPORTED("each work-group ends by itself");
   auto slow = make_channel();
   auto quick = make_channel();
   device.first_is_at_work = true;
@@ -156,7 +157,7 @@ TEST_P(MoverPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
 
 /// More kernels than are asked directly: those that nobody asks must not be forgotten.
 TEST_P(MoverPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
-  if (GetParam().sliced) GTEST_SKIP() << "each work-group ends by itself";
+  if (GetParam().sliced) RK_SKIP_UNSUPPORTED("each work-group ends by itself");
   std::vector<std::shared_ptr<Channel>> channels;
   for (int i = 0; i < 60; ++i) channels.push_back(make_channel());
   device.first_is_at_work = true;

@@ -1,5 +1,6 @@
 // The counter of ticks beside the clock that it is to follow.
 #include "bridge/tick_clock.hpp"
+#include "support/skip.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ class RunningTickClock : public ::testing::Test {
  protected:
   void SetUp() override {
     clock.start(source_named("tsc").c_str());
-    if (!is_running(clock)) GTEST_SKIP() << "no counter of ticks on this processor";
+    if (!is_running(clock)) RK_SKIP_UNSUPPORTED("no counter of ticks on this processor");
   }
   TickClock clock;
 };

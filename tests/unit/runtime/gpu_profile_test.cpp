@@ -23,9 +23,8 @@ class GpuProfile : public OnEachBackend {
   void SetUp() override {
     OnEachBackend::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    const auto backends = backend::backends();
-    const auto backend = std::ranges::find(backends, GetParam(), &backend::Backend::name);
-    ASSERT_NE(backend, backends.end());
+    const auto backend = backend::find_backend(GetParam());
+    ASSERT_TRUE(backend) << backend.error().text();
     rk_device_description description = backend->describe(0).value();
     description.kind = RK_DEVICE_KIND_GPU;
     const RuntimeOptions options;
@@ -58,7 +57,7 @@ class GpuProfile : public OnEachBackend {
   std::shared_ptr<detail::RuntimeState> runtime;
   Kernel kernel;
 };
-INSTANTIATE_TEST_SUITE_P(Backends, GpuProfile, ::testing::ValuesIn(backend_names), backend_label);
+INSTANTIATE_TEST_SUITE_P(Backends, GpuProfile, ::testing::ValuesIn(backend_names()), backend_label);
 
 TEST_P(GpuProfile, HasScalarsInTheFirstOfFourElements) {
   const std::array<float, 8> x{1, 2, 3, 4, 5, 6, 7, 8};

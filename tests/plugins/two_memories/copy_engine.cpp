@@ -1,4 +1,4 @@
-#include "backend/native/copy_engine.hpp"
+#include "plugins/two_memories/copy_engine.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ringkernel::native {
+namespace ringkernel::two_memories {
 namespace {
 
 template <class Word>
@@ -101,4 +101,4 @@ void CopyEngine::copy(const rk_copy& copy, std::byte* device_memory) noexcept {
   }
 }
 
-}  // namespace ringkernel::native
+}  // namespace ringkernel::two_memories

@@ -1,4 +1,4 @@
-/// Copies between host memory and the memory of a native device that keeps its own, in order, by a
+/// Copies between host memory and the memory of a device that keeps its own, in order, by a
 /// thread: what a DMA engine is to a GPU. `sliced` runs slices in the same order.
 ///
 /// Threading: any thread.
@@ -17,7 +17,7 @@
 
 #include "ringkernel/backend_abi.h"
 
-namespace ringkernel::native {
+namespace ringkernel::two_memories {
 
 class CopyEngine {
  public:
@@ -48,4 +48,4 @@ class CopyEngine {
   std::thread thread_;  // started by the first job
 };
 
-}  // namespace ringkernel::native
+}  // namespace ringkernel::two_memories
