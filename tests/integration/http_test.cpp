@@ -341,7 +341,7 @@ TEST_P(Http, IsServedByOneOfTwoThreadsWhichNoSinkHoldsUp) {
                          launched.set_value(std::move(kernel));
                        }));
   sink->begun.get_future().get();
-  if (GetParam() == "native") {  // drivers have threads of their own
+  if (std::string(GetParam()) == "native") {  // drivers have threads of their own
     EXPECT_EQ(threads_of_this_process(), before + 3);
   }
   EXPECT_EQ(ask(address, "/healthz").body(), "ok\n");
