@@ -115,6 +115,22 @@ TEST_F(SendQueueTest, AWaiterForRoomIsHelpedFirstAndWokenByRoom) {
   waiter.join();
 }
 
+TEST_F(SendQueueTest, WhoWaitsIsAdmittedWhenAPlaceInFlightIsFree) {
+  open({.in_flight_max = 1});
+  const MessageId id = put(0, 64)->id;
+  std::vector<Result<MessageId>> admitted;
+  (void)queue->submit_later(
+      envelope(64), Receiver::mailbox, nullptr, payload(1, 64),
+      [&](Result<MessageId> result) { admitted.push_back(std::move(result)); }, no_deadline);
+  EXPECT_EQ(queue->advance(clock.now, ended), 0u);
+  EXPECT_TRUE(admitted.empty());
+  bool asleep = false;
+  shared->pending.release(*shared->pending.claim(id, &asleep));
+  EXPECT_EQ(queue->advance(clock.now, ended), 2u) << "into the queue, and on into the ring";
+  ASSERT_EQ(admitted.size(), 1u);
+  EXPECT_TRUE(shared->pending.armed(admitted[0].value()));
+}
+
 TEST_F(SendQueueTest, AClosedQueueRefusesAndForgets) {
   open({.queue_max = 1});
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(put(i));
