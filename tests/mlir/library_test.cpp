@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -78,7 +79,6 @@ TEST_F(MlirLibrary, HasEveryFunctionOfTheTable) {
   ASSERT_TRUE(library.has_value()) << library.error().text();
 #define RK_MLIR(result, name, arguments) EXPECT_NE((*library)->api.name, nullptr) << #name;
 #include "mlir/api.def"
-#include "support/skip.hpp"
 #undef RK_MLIR
 }
 

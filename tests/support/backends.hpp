@@ -97,7 +97,7 @@ class OnEachBackend : public ::testing::TestWithParam<const char*> {
 
  protected:
   void SetUp() override {
-    const Known& known = known_of(GetParam());
+    const BackendOpening& known = opening_of(GetParam());
     if (known.error == Errc::backend_unavailable && !is_of_host_threads(GetParam()) && !are_named())
       RK_SKIP_WITHOUT(known.traits.backend, known.error.message());
     ASSERT_FALSE(known.error) << known.error.message();
@@ -126,16 +126,16 @@ class OnEachBackend : public ::testing::TestWithParam<const char*> {
   }
 
  private:
-  struct Known {
+  struct BackendOpening {
     error_code error;
     DeviceTraits traits;
   };
   /// Asked once: opening takes time.
-  static const Known& known_of(const char* backend) {
-    static std::map<std::string, Known, std::less<>> known;
+  static const BackendOpening& opening_of(const char* backend) {
+    static std::map<std::string, BackendOpening, std::less<>> known;
     const auto [found, is_unknown] = known.try_emplace(backend);
     if (!is_unknown) return found->second;
-    Known& now = found->second;
+    BackendOpening& now = found->second;
     now.traits.backend = label_of(std::string_view(backend));
     if (auto runtime = open_on(backend)) {
       now.traits.transfer = runtime->metrics().transfer;

@@ -11,6 +11,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stress/allocation/cases.hpp"
@@ -100,6 +101,11 @@ int main(int count, char** arguments) {
   (void)boost::asio::query(boost::asio::system_executor(), boost::asio::execution::context);
   World world;
   world.backend = arguments[1];
+  // A plugin by its name, which is short: that of a path would be an allocation of the caller's.
+  if (const std::size_t end = world.backend.rfind('/'); end != std::string::npos) {
+    setenv("RINGKERNEL_BACKEND_PATH", world.backend.substr(0, end).c_str(), 1);
+    world.backend = label_of(std::string_view(world.backend));
+  }
   std::uint64_t n = std::strtoull(arguments[3], nullptr, 10);
   const std::uint64_t stride = std::strtoull(arguments[4], nullptr, 10);
   const std::uint64_t rounds = std::strtoull(arguments[5], nullptr, 10);

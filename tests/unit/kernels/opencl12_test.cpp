@@ -20,6 +20,7 @@
 #include "conformance/cases.hpp"
 #include "kernels/rk_workspace.h"
 #include "message/codec.hpp"
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 #include "unit/kernels/arena_image.hpp"
 #include "unit/kernels/old_device.hpp"
@@ -50,7 +51,7 @@ class OpenCl12 : public ::testing::Test {
     const std::string platform = environment("RK_TEST_PLATFORM");
     found_ = OldDevice::find(platform);
     if (found_ == nullptr)
-      RK_SKIP_WITHOUT(std::string_view(platform) == "Oclgrind" ? "oclgrind" : "pocl",
+      RK_SKIP_WITHOUT((std::string_view(platform) == "Oclgrind" ? "oclgrind" : "pocl"),
                       "no OpenCL platform '" << platform << "' is installed");
     // One for all tests: programs are built once. It outlives the tests, as drivers do.
     static const auto& device =
@@ -381,7 +382,6 @@ TEST_F(OpenCl12, RunsProgramsThatWereKeptOnDisk) {
 constexpr Op all_ops[] = {
 #define RK_OP(id, name, inputs, types, attrs, rule, rereads) Op::name,
 #include "ringkernel/protocol/ops.def"
-#include "support/skip.hpp"
 #undef RK_OP
 };
 
