@@ -54,13 +54,20 @@ class Channel {
 
   // --- sending --------------------------------------------------------------------------------
 
-  /// Accepts one message, or says why not: message_too_large; the reason given to `close`; without
-  /// room, in the ring and on the host or in flight, with what takes it: busy (policy block),
+  /// Accepts one message, if there is room in the ring or on the host, and in flight. Under policy
+  /// block it says whether there was. `write(std::byte*)` fills the payload in place.
+  /// Errors: message_too_large; the reason given to `close`; without room, with what takes it:
   /// queue_full (reject), message_dropped (drop_newest; drop_oldest where nothing can make room).
-  /// `write(std::byte*)` fills the payload in place.
   template <class Write>
-  [[nodiscard]] Result<MessageId> submit(const Envelope& envelope, Receiver receiver,
-                                         Completion* completion, Executor::Wake how, Write&& write);
+  [[nodiscard]] Result<Submission> submit(const Envelope& envelope, Receiver receiver,
+                                          Completion* completion, Executor::Wake how,
+                                          Write&& write);
+  /// As `submit`, but waits for room, as `wait_for_room` does, and notes in the envelope since
+  /// when. Both times begin to run when there is none.
+  template <class Write>
+  [[nodiscard]] Result<MessageId> submit_when_room(Envelope& envelope, Receiver receiver,
+                                                   Executor::Wake how, Write&& write,
+                                                   Timeout& timeout, Timeout patience);
 
   /// Puts messages for the mailbox straight into the ring with one publication: `describe(i)` gives
   /// the envelope of message i as a Result<const Envelope*>, which the next may overwrite,
@@ -76,7 +83,7 @@ class Channel {
   [[nodiscard]] Result<void> wait_for_room(std::uint64_t deadline_ns,
                                            std::uint64_t patience_ns = no_deadline);
 
-  /// Queues a message that `submit` answered with busy, to be admitted until then as above. Returns
+  /// Queues a message that found no room, to be admitted until then as above. Returns
   /// a ticket for `withdraw`.
   std::uint64_t submit_later(const Envelope& envelope, Receiver receiver, Completion* completion,
                              MessageBuffer payload, Admission admission,
@@ -229,9 +236,11 @@ class Channel {
   // channel_send.cpp; the send lock is held by the caller of those marked (send)
   Result<rk_record_header*> claim_record(const Envelope& envelope);  // (send)
   void commit_record(rk_record_header* header, const Envelope& envelope, MessageId id,
-                     bool timed);                                    // (send)
-  void publish_records() noexcept;                                   // (send)
-  Result<void> make_room(Ended& ended, std::int32_t priority);       // (send)
+                     bool timed);                               // (send)
+  void publish_records() noexcept;                              // (send)
+  Result<Room> make_room(Ended& ended, std::int32_t priority);  // (send)
+  /// What the policy says of a message without room. Under block: nothing, it may wait.
+  [[nodiscard]] Result<void> refuse(bool slots_are_taken);
   void enqueue(MessageId id, Bucket& message, Bucket& to) noexcept;  // (send)
   void drop_empty_bucket(std::int32_t priority) noexcept;            // (send)
   std::size_t flush(std::uint64_t now_ns, Ended& ended) noexcept;    // (send)
@@ -350,8 +359,22 @@ class Channel {
 };
 
 template <class Write>
-Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
-                                  Completion* completion, Executor::Wake how, Write&& write) {
+Result<MessageId> Channel::submit_when_room(Envelope& envelope, Receiver receiver,
+                                            Executor::Wake how, Write&& write, Timeout& timeout,
+                                            Timeout patience) {
+  for (;;) {
+    RK_TRY(submission, submit(envelope, receiver, nullptr, how, write));
+    if (submission.room == Room::found) return submission.id;
+    const std::uint64_t now_ns = clock_.now_ns();
+    if (envelope.waits_since_ns == 0) envelope.waits_since_ns = now_ns;
+    RK_TRY_VOID(wait_for_room(std::min(envelope.deadline_ns, timeout.deadline_ns(now_ns)),
+                              patience.deadline_ns(now_ns)));
+  }
+}
+
+template <class Write>
+Result<Submission> Channel::submit(const Envelope& envelope, Receiver receiver,
+                                   Completion* completion, Executor::Wake how, Write&& write) {
   Ended ended;
   const ScopeGuard finishing([&]() noexcept {  // behind the lock, also where something throws
     if (ended.count != 0) finish_ended(ended);
@@ -365,7 +388,8 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     Bucket queued;
     Bucket* bucket = nullptr;
     if (header == nullptr) {
-      RK_TRY_VOID(make_room(ended, envelope.priority));
+      RK_TRY(room, make_room(ended, envelope.priority));
+      if (room == Room::none) return Submission();
       queued.push_back({0, envelope, MessageBuffer(envelope.payload_bytes)});
       bucket = &queue_[envelope.priority];  // nothing throws behind it
     }
@@ -388,18 +412,11 @@ Result<MessageId> Channel::submit(const Envelope& envelope, Receiver receiver,
     if (id) launch = must_launch(how);
   }
   if (!id) {
-    switch (limits_.policy) {
-      case Policy::block: return Error(make_error_code(Errc::busy));
-      case Policy::drop_newest:
-      case Policy::drop_oldest:
-        counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-        return Error(Errc::message_dropped, why_no_room(true));
-      case Policy::reject: break;
-    }
-    return Error(Errc::queue_full, why_no_room(true));
+    RK_TRY_VOID(refuse(true));
+    return Submission();
   }
   after_submit(how, launch, deadline_lowered);
-  return *id;
+  return Submission{Room::found, *id};
 }
 
 template <class Describe, class Write>

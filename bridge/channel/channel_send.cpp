@@ -78,26 +78,32 @@ void Channel::publish_records() noexcept {
   producer_.prefetch_next();
 }
 
-Result<void> Channel::make_room(Ended& ended, std::int32_t priority) {
+Result<Room> Channel::make_room(Ended& ended, std::int32_t priority) {
   // relaxed: (send) is held
-  if (waiting_.empty() && queued_.load(std::memory_order_relaxed) < limits_.queue_max) return {};
-  switch (limits_.policy) {
-    case Policy::block: return Error(make_error_code(Errc::busy));
-    case Policy::reject: break;
-    case Policy::drop_newest:
-      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-      return Error(Errc::message_dropped, why_no_room(!pending_.available()));
-    case Policy::drop_oldest: {
-      // Without a free slot the new message could not take the place of the old one.
-      const bool could = pending_.available() && !queue_.empty();
-      if (could && drop_oldest(ended, priority)) return {};
-      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-      return Error(Errc::message_dropped,
-                   could ? "ring and queue are full, and all that is queued has a higher priority"
-                         : why_no_room(!pending_.available()));
-    }
+  if (waiting_.empty() && queued_.load(std::memory_order_relaxed) < limits_.queue_max)
+    return Room::found;
+  const bool has_slot = pending_.available();
+  // Without a free slot the new message could not take the place of the old one.
+  if (limits_.policy == Policy::drop_oldest && has_slot && !queue_.empty()) {
+    if (drop_oldest(ended, priority)) return Room::found;
+    counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+    return Error(Errc::message_dropped,
+                 "ring and queue are full, and all that is queued has a higher priority");
   }
-  return Error(Errc::queue_full, why_no_room(!pending_.available()));
+  RK_TRY_VOID(refuse(!has_slot));
+  return Room::none;
+}
+
+Result<void> Channel::refuse(bool slots_are_taken) {
+  switch (limits_.policy) {
+    case Policy::block: return {};
+    case Policy::drop_newest:
+    case Policy::drop_oldest:
+      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+      return Error(Errc::message_dropped, why_no_room(slots_are_taken));
+    case Policy::reject: break;
+  }
+  return Error(Errc::queue_full, why_no_room(slots_are_taken));
 }
 
 /// The oldest is the one at the front of the lowest priority that has one; none whose priority is

@@ -12,6 +12,7 @@
 #include "bridge/channel/holds.hpp"
 #include "bridge/clock.hpp"
 #include "foundation/trace_log.hpp"
+#include "ringkernel/message_buffer.hpp"
 #include "ringkernel/result.hpp"
 
 namespace ringkernel::bridge {
@@ -40,6 +41,15 @@ struct Envelope {
   void release_hold() const noexcept {
     if (hold != nullptr) hold->release();
   }
+};
+
+/// Whether there was room for a message. Without it the message may be tried again.
+enum class Room : std::uint8_t { none, found };
+
+/// What became of a message that was to be accepted: its id, if there was room.
+struct Submission {
+  Room room = Room::none;
+  MessageId id = 0;
 };
 
 /// Messages that one publication covers at most (Channel::submit_batch).

@@ -343,12 +343,6 @@ Result<Reply> KernelState::call(ContentView content, const SendOptions& options)
   return exchange(prepared, options);
 }
 
-std::uint64_t KernelState::begin_waiting(Prepared& prepared) const noexcept {
-  const std::uint64_t now_ns = runtime_->clock().now_ns();
-  if (prepared.envelope.waits_since_ns == 0) prepared.envelope.waits_since_ns = now_ns;
-  return now_ns;
-}
-
 template <class Read>
 auto KernelState::exchange_with(Prepared& prepared, const SendOptions& options, Read&& read)
     -> decltype(read(bridge::Outcome())) {
@@ -362,16 +356,12 @@ auto KernelState::exchange_with(Prepared& prepared, const SendOptions& options, 
   const std::uint64_t wait_ns = timeout_ns(options, runtime_->options().call_timeout);
   prepared.envelope.timeout_ns = options.timeout.count() != 0 ? wait_ns : bridge::no_deadline;
   bridge::Timeout timeout(wait_ns);
-  for (;;) {
-    Result<MessageId> id =
-        channel_->submit(prepared.envelope, bridge::Receiver::waiter, nullptr, call_wake_,
-                         [&](std::byte* payload) { prepared.write(payload); });
-    if (id) return read(channel_->wait(*id, timeout));
-    if (!(id.error() == Errc::busy)) return noted(explained(std::move(id).error()));
-    const std::uint64_t now_ns = begin_waiting(prepared);
-    if (Result<void> room = channel_->wait_for_room(timeout.deadline_ns(now_ns)); !room)
-      return noted(explained(std::move(room).error()));
-  }
+  Result<MessageId> id = channel_->submit_when_room(
+      prepared.envelope, bridge::Receiver::waiter, call_wake_,
+      [&](std::byte* payload) { prepared.write(payload); }, timeout,
+      bridge::Timeout(bridge::no_deadline));
+  if (!id) return noted(explained(std::move(id).error()));
+  return read(channel_->wait(*id, timeout));
 }
 
 Result<Reply> KernelState::exchange(Prepared& prepared, const SendOptions& options) {
@@ -412,15 +402,10 @@ Result<MessageId> KernelState::try_send(ContentView content, const SendOptions& 
   Prepared prepared;
   RK_TRY_VOID(prepare(content, options, prepared));
   prepared.envelope.deadline_ns = deadline_ns(options, {});
-  bridge::Timeout sender = patience(options);
-  for (;;) {
-    Result<MessageId> id = channel_->submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
-                                            bridge::Executor::Wake::launch,
-                                            [&](std::byte* payload) { prepared.write(payload); });
-    if (id || !(id.error() == Errc::busy)) return id;
-    const std::uint64_t now_ns = begin_waiting(prepared);
-    RK_TRY_VOID(channel_->wait_for_room(prepared.envelope.deadline_ns, sender.deadline_ns(now_ns)));
-  }
+  bridge::Timeout unlimited(bridge::no_deadline);  // but for the message's deadline
+  return channel_->submit_when_room(
+      prepared.envelope, bridge::Receiver::mailbox, bridge::Executor::Wake::launch,
+      [&](std::byte* payload) { prepared.write(payload); }, unlimited, patience(options));
 }
 
 Result<Reply> KernelState::receive(std::chrono::nanoseconds timeout) {

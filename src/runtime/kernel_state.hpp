@@ -283,8 +283,6 @@ class KernelState : public std::enable_shared_from_this<KernelState> {
   [[nodiscard]] static std::unique_ptr<bridge::Watch> make_ending();  // lifecycle.cpp
   void begin_counting();
   [[nodiscard]] std::vector<CallInFlight> in_flight(std::size_t count) const;
-  /// The message has found no room, for the first time or again. Returns the time.
-  std::uint64_t begin_waiting(Prepared& prepared) const noexcept;
   /// deadline_exceeded: a timeout below zero.
   [[nodiscard]] static Result<void> check_time(const SendOptions& options);
   static void lay_out(const codec::Plan& plan, Prepared& prepared) noexcept;

@@ -102,13 +102,15 @@ class CallOperation final : public bridge::Completion,
         prepared.envelope.assisted && options.timeout.count() == 0 && may_post;
     const auto how = may_run_here ? kernel_->call_wake() : Wake::launch;
     const std::uint64_t now_ns = kernel_->runtime().clock().now_ns();
-    Result<MessageId> id =
+    Result<bridge::Submission> sent =
         channel.submit(prepared.envelope, bridge::Receiver::completion, this, how,
                        [&](std::byte* payload) { prepared.write(payload); });
-    if (id) {
-      if (whereabouts_.in_flight(*id)) (void)channel.cancel(*id);
-      if (prepared.envelope.assisted) look(executor, may_post, how, *id, now_ns);
-    } else if (id.error() == Errc::busy) {
+    if (!sent) {
+      end(kernel_->noted(std::move(sent).error()), Answer());
+    } else if (sent->room == bridge::Room::found) {
+      if (whereabouts_.in_flight(sent->id)) (void)channel.cancel(sent->id);
+      if (prepared.envelope.assisted) look(executor, may_post, how, sent->id, now_ns);
+    } else {
       prepared.envelope.assisted = false;
       MessageBuffer payload(prepared.envelope.payload_bytes);
       bridge::Admission admission = [self = self_](Result<MessageId> admitted) {
@@ -117,8 +119,6 @@ class CallOperation final : public bridge::Completion,
       prepared.write(payload.data());  // nothing throws behind it
       whereabouts_.waiting(channel.submit_later(prepared.envelope, bridge::Receiver::completion,
                                                 this, std::move(payload), std::move(admission)));
-    } else {
-      end(kernel_->noted(std::move(id).error()), Answer());
     }
   }
 

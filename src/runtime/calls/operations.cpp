@@ -31,11 +31,11 @@ class SendOperation final : public Abandonable, public std::enable_shared_from_t
       return finish_(kernel_->noted(std::move(ready).error()), 0);
     prepared.envelope.deadline_ns = kernel_->deadline_ns(options, {});
     bridge::Channel& channel = kernel_->channel();
-    Result<MessageId> id = channel.submit(prepared.envelope, bridge::Receiver::mailbox, nullptr,
-                                          bridge::Executor::Wake::launch,
-                                          [&](std::byte* payload) { prepared.write(payload); });
-    if (id) return finish_({}, *id);
-    if (!(id.error() == Errc::busy)) return finish_(kernel_->noted(std::move(id).error()), 0);
+    Result<bridge::Submission> sent = channel.submit(
+        prepared.envelope, bridge::Receiver::mailbox, nullptr, bridge::Executor::Wake::launch,
+        [&](std::byte* payload) { prepared.write(payload); });
+    if (!sent) return finish_(kernel_->noted(std::move(sent).error()), 0);
+    if (sent->room == bridge::Room::found) return finish_({}, sent->id);
     finish_.tell(weak_from_this());
     finish_.on_cancel([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->cancel();

@@ -55,10 +55,48 @@ TEST_F(ChannelSend, RefusesWhatNeverFits) {
   EXPECT_EQ(channel->in_flight(), 0u);
 }
 
-TEST_F(ChannelSend, BlockAnswersBusy) {
+TEST_F(ChannelSend, BlockFindsNoRoomWhichIsNoError) {
   const auto channel = full_channel(Policy::block);
-  EXPECT_EQ(submit(*channel, 4, envelope(large)).error(), Errc::busy);
+  const Submission submission =
+      channel
+          ->submit(envelope(large), Receiver::mailbox, nullptr, Executor::Wake::launch,
+                   [](std::byte*) { ADD_FAILURE() << "there is nowhere to write"; })
+          .value();
+  EXPECT_EQ(submission.room, Room::none);
   EXPECT_EQ(channel->counters().accepted, 4u);
+}
+
+TEST_F(ChannelSend, WhoWaitsForRoomIsAcceptedWhenThereIsSome) {
+  const auto channel = full_channel(Policy::block);
+  const auto send = [&](int value) {
+    Envelope waiting = envelope(large);
+    Timeout timeout(0);
+    const Result<MessageId> id = channel->submit_when_room(
+        waiting, Receiver::mailbox, Executor::Wake::launch,
+        [&](std::byte* bytes) { std::memset(bytes, value, large); }, timeout, Timeout(no_deadline));
+    return std::pair(id, waiting.waits_since_ns);
+  };
+  const auto [refused, since_ns] = send(4);
+  EXPECT_EQ(refused.error(), Errc::deadline_exceeded);
+  EXPECT_EQ(since_ns, clock.now);
+  device.work();  // so that the wait, which drains, finds room
+  const auto [accepted, waited_since_ns] = send(5);
+  EXPECT_TRUE(accepted);
+  EXPECT_EQ(waited_since_ns, clock.now);
+  settle(*channel);
+  EXPECT_THAT(replies(*channel), ElementsAre(0, 1, 2, 3, 5));
+}
+
+TEST_F(ChannelSend, WhosePatienceIsOverIsToldOfAFullQueue) {
+  const auto channel = full_channel(Policy::block);
+  Envelope waiting = envelope(large);
+  Timeout timeout(no_deadline);
+  EXPECT_EQ(channel
+                ->submit_when_room(
+                    waiting, Receiver::mailbox, Executor::Wake::launch, [](std::byte*) {}, timeout,
+                    Timeout(0))
+                .error(),
+            Errc::queue_full);
 }
 
 TEST_F(ChannelSend, RejectAnswersQueueFull) {

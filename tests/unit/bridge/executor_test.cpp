@@ -209,8 +209,7 @@ TEST_F(ExecutorTest, SliceNumbersMayWrap) {
   Executor old(arena(), 0, {.kernel_capacity = 16}, device);
   std::vector<std::uint32_t> numbers;
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(channel->submit(envelope(1), Receiver::mailbox, nullptr, Executor::Wake::launch,
-                                [&](std::byte* payload) { *payload = std::byte(i); }));
+    ASSERT_TRUE(submit(*channel, i, envelope(1)));
     old.wake(0, Executor::Wake::launch);
     ASSERT_EQ(device.launched.size(), 1u);
     numbers.push_back(device.launched.front());

@@ -77,8 +77,11 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
   static Result<MessageId> submit(Channel& channel, int value, std::uint32_t bytes,
                                   Executor::Wake how = Executor::Wake::launch) {
     const Envelope envelope{.payload_bytes = bytes, .reply_bytes = bytes};
-    return channel.submit(envelope, Receiver::mailbox, nullptr, how,
-                          [&](std::byte* payload) { std::memset(payload, value, bytes); });
+    RK_TRY(submission,
+           channel.submit(envelope, Receiver::mailbox, nullptr, how,
+                          [&](std::byte* payload) { std::memset(payload, value, bytes); }));
+    if (submission.room == Room::none) return Error(Errc::busy, "no room");
+    return submission.id;
   }
   /// The values of the replies that are there.
   static std::vector<int> replies(Channel& channel) {

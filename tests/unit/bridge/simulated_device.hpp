@@ -151,14 +151,16 @@ class SimulatedBridge : public ::testing::Test {
             .priority = priority,
             .deadline_ns = deadline_ns};
   }
-  /// Submits a message whose bytes all are `value`.
+  /// Submits a message whose bytes all are `value`. Its id; busy: there was no room.
   static Result<MessageId> submit(Channel& channel, int value, const Envelope& envelope,
                                   Receiver receiver = Receiver::mailbox,
                                   Completion* completion = nullptr,
                                   Executor::Wake how = Executor::Wake::launch) {
-    return channel.submit(envelope, receiver, completion, how, [&](std::byte* payload) {
+    RK_TRY(submission, channel.submit(envelope, receiver, completion, how, [&](std::byte* payload) {
       std::memset(payload, value, envelope.payload_bytes);
-    });
+    }));
+    if (submission.room == Room::none) return Error(Errc::busy, "no room");
+    return submission.id;
   }
   static MessageBuffer payload(int value, std::uint32_t bytes) {
     MessageBuffer buffer(bytes);
