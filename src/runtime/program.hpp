@@ -20,6 +20,7 @@
 #include "ringkernel/telemetry.hpp"
 #include "runtime/direct_port.hpp"
 #include "runtime/dma_device.hpp"
+#include "runtime/kernel_program.hpp"
 #include "runtime/memory/arena.hpp"
 #include "runtime/memory/device_memory.hpp"
 #include "runtime/slice_trace.hpp"
@@ -38,8 +39,6 @@ struct ProgramOptions {
   bool slices_have_clock = false;  ///< and measure `park_after` themselves
   TraceLog* trace = nullptr;       ///< is told of slices; nullptr: nobody is
 };
-
-using DefinitionPointer = std::shared_ptr<const program::Definition>;
 
 class Program final {
  public:
@@ -73,10 +72,8 @@ class Program final {
     if (dma_) dma_->add_to(metrics);
   }
 
-  /// Copies for the kernel alone; none where the device works on the host's memory.
-  [[nodiscard]] bridge::CopyCounts copies(std::uint32_t kernel) const noexcept {
-    return mover_ ? mover_->copies(kernel) : bridge::CopyCounts();
-  }
+  /// nullptr: the device works on the host's memory.
+  [[nodiscard]] const bridge::Mover* mover() const noexcept { return mover_ ? &*mover_ : nullptr; }
 
   /// Tells the trace of a slice that has ended since the last look. Nobody else knows when: those
   /// who send look, and who publishes the figures does.

@@ -3,50 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
-#include <vector>
 
 #include "runtime/direct_port.hpp"
+#include "unit/runtime/scripted_backend.hpp"
 
 namespace ringkernel {
 namespace {
 
-/// What the functions of the table answer, and were asked.
-struct ScriptedBackend {
-  std::int32_t launch = 0;
-  std::int32_t slice_wait = 0;
-  std::int32_t copy_wait = 0;
-  std::int32_t slice_error = 0;
-  std::uint64_t ticket = 0;
-  std::uint64_t ticket_waited_for = 0;
-  std::string detail;
-};
-ScriptedBackend scripted;
-
-std::int32_t code_of(Errc code) { return static_cast<std::int32_t>(code); }
-
-const rk_backend scripted_table = [] {
-  rk_backend table{};
-  table.name = "scripted";
-  table.close = [](rk_device*) {};
-  table.executor_destroy = [](rk_executor*) {};
-  table.copies_start = [](rk_device*, const rk_copy*, std::uint32_t,
-                          std::uint64_t* ticket) -> std::int32_t {
-    *ticket = scripted.ticket;
-    return 0;
-  };
-  table.copies_wait = [](rk_device*, std::uint64_t ticket, std::uint64_t) {
-    scripted.ticket_waited_for = ticket;
-    return scripted.copy_wait;
-  };
-  table.slice_launch = [](rk_executor*, std::uint32_t) { return scripted.launch; };
-  table.slice_run = [](rk_executor*, std::uint32_t) -> std::int32_t { return 0; };
-  table.slice_wait = [](rk_executor*, std::uint64_t) { return scripted.slice_wait; };
-  table.slice_error = [](rk_executor*) { return scripted.slice_error; };
-  table.last_detail = [] { return scripted.detail.c_str(); };
-  return table;
-}();
+using test::code_of;
+using test::scripted;
 
 class DmaDeviceTest : public ::testing::Test {
  protected:
@@ -60,8 +26,8 @@ class DmaDeviceTest : public ::testing::Test {
     return dma.start_copies({&copy, 1}).value();
   }
 
-  backend::Executor executor{scripted_table, reinterpret_cast<rk_executor*>(&scripted)};
-  backend::Device device{scripted_table, reinterpret_cast<rk_device*>(&scripted)};
+  backend::Executor executor = test::scripted_executor();
+  backend::Device device = test::scripted_device();
   DmaDevice dma{executor, device};
 };
 
@@ -122,7 +88,7 @@ TEST_F(DmaDeviceTest, ADirectPortRunsOnCallersWhereTheBackendCanAndThereIsOneWor
   EXPECT_TRUE(DirectPort(executor, 1).runs_on_caller());
   EXPECT_FALSE(DirectPort(executor, 2).runs_on_caller());
   EXPECT_TRUE(DirectPort(executor, 1).run(1));
-  rk_backend cannot = scripted_table;
+  rk_backend cannot = test::scripted_table;
   cannot.slice_run = nullptr;
   backend::Executor without(cannot, reinterpret_cast<rk_executor*>(&scripted));
   EXPECT_FALSE(DirectPort(without, 1).runs_on_caller());
