@@ -32,6 +32,9 @@ class DevicePort {
   /// Whether every slice that was launched returned within `timeout_ns`.
   [[nodiscard]] virtual Result<bool> slices_returned(std::uint64_t timeout_ns) = 0;
 
+  /// Whether a slice ended that did not end by itself. Cheap.
+  [[nodiscard]] virtual Result<void> error() { return {}; }
+
   /// What keeps the device from answering, if that is known: ": ", and why; else "".
   [[nodiscard]] virtual std::string why_late() { return {}; }
 };

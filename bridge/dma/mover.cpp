@@ -52,12 +52,14 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
       port_(port),
       clock_(clock),
       host_(*at<rk_executor_host_line>(region_offset)),
-      device_(*at<rk_executor_device_line>(host_.device_line)),
-      copies_(arena, staging_offset, staging_bytes - sizeof(rk_telemetry_block)),
-      bells_(host_.kernel_capacity, 0),
-      parked_read_(host_.work_groups, nullptr),
-      host_words_(host_),
-      kernel_copies_(host_.kernel_capacity) {
+      copies_(arena, staging_offset, staging_bytes - sizeof(rk_telemetry_block)) {}
+
+void Mover::open() {
+  device_ = at<rk_executor_device_line>(host_.device_line);
+  bells_.assign(host_.kernel_capacity, 0);
+  parked_read_.assign(host_.work_groups, nullptr);
+  host_words_ = host_;
+  kernel_copies_ = std::vector<KernelCopies>(host_.kernel_capacity);
   // All that a session needs is there: it has nobody to tell that there is no memory.
   for (std::vector<std::uint32_t>* kernels : {&active_, &asked_, &to_ring_})
     kernels->reserve(host_.kernel_capacity);
@@ -65,8 +67,8 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
   kernels_.reserve(host_.kernel_capacity);
   for (std::uint32_t kernel = 0; kernel < host_.kernel_capacity; ++kernel)
     kernels_.push_back({KernelMirror(
-        arena, host_.kernel_host_lines + kernel * sizeof(rk_kernel_host_line),
-        host_.kernel_device_lines + kernel * sizeof(rk_kernel_device_line), limits.sliced)});
+        arena_, host_.kernel_host_lines + kernel * sizeof(rk_kernel_host_line),
+        host_.kernel_device_lines + kernel * sizeof(rk_kernel_device_line), limits_.sliced)});
 }
 
 // --- the session ------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ void Mover::session(std::uint32_t slice) {
   const std::lock_guard lock(session_mutex_);
   // relaxed: written by the thread that starts this session
   const bool eager = atomic(host_.eager_slice).load(std::memory_order_relaxed) == slice;
-  atomic(device_.running_slice).store(slice, std::memory_order_release);  // Executor::starting
+  atomic(device_->running_slice).store(slice, std::memory_order_release);  // Executor::starting
   IdleStrategy idle(idle_limits);
   poll_doorbells();
   std::uint64_t moved_ns = clock_.now_ns();
@@ -113,12 +115,12 @@ std::uint32_t Mover::verdict(bool impatient) const noexcept {
 
 /// As rk_slice_park: "parked", a full fence, one more look.
 bool Mover::park(std::uint32_t slice, std::uint32_t reason) noexcept {
-  atomic(device_.end_reason).store(reason, std::memory_order_relaxed);
+  atomic(device_->end_reason).store(reason, std::memory_order_relaxed);
   // release: all that the session published; pairs with the acquire in Executor::must_launch
-  atomic(device_.parked_slice).store(slice, std::memory_order_release);
+  atomic(device_->parked_slice).store(slice, std::memory_order_release);
   full_fence();
   if (reason != RK_SLICE_IDLE || !poll_doorbells()) return true;
-  atomic(device_.parked_slice).store(slice - 1, std::memory_order_release);
+  atomic(device_->parked_slice).store(slice - 1, std::memory_order_release);
   return false;
 }
 

@@ -1,5 +1,5 @@
-/// Serves one executor whose device has memory of its own. Towards the host it *is* the executor:
-/// a session is a slice over the host's arena, launched, run by a caller and parked as every slice
+/// Serves one executor whose device has memory of its own. Towards the host it *is* the device: a
+/// session is a slice over the host's arena, launched, run by a caller and parked as every slice
 /// is. Towards the device it is the host: it copies what changed and launches the device's slices.
 ///
 /// One batch of copies is under way at a time; what comes meanwhile goes with the next one, so that
@@ -23,6 +23,7 @@
 #include "bridge/dma/copy_list.hpp"
 #include "bridge/dma/device_port.hpp"
 #include "bridge/dma/kernel_mirror.hpp"
+#include "bridge/executor/slice_port.hpp"
 #include "bridge/idle.hpp"
 #include "foundation/slice_worker.hpp"
 #include "ringkernel/protocol/control_block.h"
@@ -41,27 +42,34 @@ struct MoverLimits {
   std::uint64_t slice_ns_max = 2'000'000;
 };
 
-class Mover {
+class Mover : public SlicePort {
  public:
   static constexpr std::uint64_t staging_bytes = std::uint64_t{64} * 1024;
 
-  /// `region_offset`: the executor's region (control_block.h), filled by Executor; the device's is
-  /// a copy of it as it is now. `staging_offset`: `staging_bytes` of the arena for the mover alone.
+  /// `region_offset`: the executor's region (control_block.h). `staging_offset`: `staging_bytes` of
+  /// the arena for the mover alone.
   Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t staging_offset,
         const MoverLimits& limits, DevicePort& port, const Clock& clock);
   Mover(const Mover&) = delete;
   Mover& operator=(const Mover&) = delete;
 
-  /// As of a SlicePort: sessions as slices of the host's executor.
-  void launch(std::uint32_t slice) { worker_.launch(slice); }
-  [[nodiscard]] bool run(std::uint32_t slice) { return worker_.run(slice); }
-  /// Waits for the sessions and, if the host's executor was told to stop, for the device's slices.
-  [[nodiscard]] Result<void> wait(std::uint64_t timeout_ns);
-  /// Why the device is lost. Cheap.
-  [[nodiscard]] Result<void> error() const;
+  /// Once, before the first session: Executor has filled the region, and the device's is a copy of
+  /// it as it is now.
+  void open();
 
-  /// Brings the device's counters of a kernel to the host; as they were if that takes too long.
-  void refresh_telemetry(std::uint32_t kernel);
+  // Sessions are the slices of the host's executor.
+  [[nodiscard]] Result<void> launch(std::uint32_t slice) override {
+    worker_.launch(slice);
+    return {};
+  }
+  [[nodiscard]] bool run(std::uint32_t slice) override { return worker_.run(slice); }
+  [[nodiscard]] bool runs_on_caller() const noexcept override { return true; }
+  /// Waits for the sessions and, if the host's executor was told to stop, for the device's slices.
+  [[nodiscard]] Result<void> wait(std::uint64_t timeout_ns) override;
+  /// Why the device is lost: what the mover has met, or the port says.
+  [[nodiscard]] Result<void> error() override;
+  /// As they were if that takes too long.
+  void refresh_telemetry(std::uint32_t kernel) override;
 
   /// Copies so far of the kernel's records, positions and states, and of those of the kernels that
   /// had its place before.
@@ -100,6 +108,7 @@ class Mover {
   [[nodiscard]] bool has_work_for_device() const noexcept;
   void adapt_slices(std::uint64_t slice_ns) noexcept;
   void fail(Error error) noexcept;
+  [[nodiscard]] Result<void> failure() const;
 
   template <class T>
   [[nodiscard]] T* at(std::uint64_t offset) const noexcept {
@@ -113,7 +122,7 @@ class Mover {
   DevicePort& port_;
   const Clock& clock_;
   rk_executor_host_line& host_;
-  rk_executor_device_line& device_;
+  rk_executor_device_line* device_ = nullptr;  // set by open
 
   /// What a session knows of a kernel beside its rings.
   struct Kernel {
@@ -139,7 +148,7 @@ class Mover {
   /// Of each work-group: the slice that it parked last; null: not asked for by the batch under way.
   std::vector<const rk_u32*> parked_read_;
   std::uint32_t leaving_slice_ = 0;      // was asked to make way
-  rk_executor_host_line host_words_;     // as the device knows them
+  rk_executor_host_line host_words_{};   // as the device knows them
   std::uint32_t slice_records_max_ = 1;  // sliced: adapted
   bool work_sent_ = false;               // since the last slice was launched
   bool under_way_ = false;               // a batch is

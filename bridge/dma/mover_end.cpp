@@ -37,7 +37,7 @@ Result<void> Mover::wait(std::uint64_t timeout_ns) {
     return with_memory([&] { return port_.copies_ended(ticket, left_ns()); });
   };
   if (!worker_.wait(timeout_ns)) return late();
-  RK_TRY_VOID(error());
+  RK_TRY_VOID(failure());
   // acquire: pairs with Executor::stop; a session that starts behind it ends at once
   const bool stops = atomic(host_.stop).load(std::memory_order_acquire) != 0;
   if (stops) {
@@ -72,7 +72,12 @@ Result<void> Mover::wait(std::uint64_t timeout_ns) {
   return {};
 }
 
-Result<void> Mover::error() const {
+Result<void> Mover::error() {
+  RK_TRY_VOID(failure());
+  return port_.error();
+}
+
+Result<void> Mover::failure() const {
   if (!failed_.load(std::memory_order_acquire)) return {};  // pairs with fail
   const std::lock_guard lock(failure_mutex_);
   return failure_;
@@ -82,7 +87,7 @@ void Mover::fail(Error error) noexcept {
   const std::lock_guard lock(failure_mutex_);
   if (failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
   failure_ = std::move(error);
-  failed_.store(true, std::memory_order_release);  // pairs with error
+  failed_.store(true, std::memory_order_release);  // pairs with failure
 }
 
 CopyCounts Mover::copies(std::uint32_t kernel) const noexcept {

@@ -1,15 +1,13 @@
 /// A program as it runs on the device: its executor at the backend, its region in the arena, and
-/// the bridge's end of it.
+/// the bridge's end of it. Between the two it chooses who runs the slices: the backend, or the
+/// mover where the device has memory of its own.
 ///
 /// Threading: any thread once `open` has returned.
-/// Memory ordering: its atomics are figures, and the number of the last copy; they stand alone.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -18,11 +16,14 @@
 #include "bridge/clock.hpp"
 #include "bridge/dma/mover.hpp"
 #include "bridge/executor/executor.hpp"
-#include "foundation/trace_log.hpp"
 #include "program/definition.hpp"
 #include "ringkernel/telemetry.hpp"
+#include "runtime/direct_port.hpp"
+#include "runtime/dma_device.hpp"
+#include "runtime/kernel_program.hpp"
 #include "runtime/memory/arena.hpp"
 #include "runtime/memory/device_memory.hpp"
+#include "runtime/slice_trace.hpp"
 
 namespace ringkernel {
 
@@ -39,9 +40,7 @@ struct ProgramOptions {
   TraceLog* trace = nullptr;       ///< is told of slices; nullptr: nobody is
 };
 
-using DefinitionPointer = std::shared_ptr<const program::Definition>;
-
-class Program final : public bridge::SlicePort, private bridge::DevicePort {
+class Program final {
  public:
   /// Builds the program. Where slices have no clock and share the host's memory it measures how
   /// long an idle poll takes, so that `park_after` means time.
@@ -70,60 +69,48 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   /// Adds the slices that were launched on the device so far, and the copies that were started.
   void add_to(RuntimeMetrics& metrics) const noexcept {
     metrics.slices += mover_ ? mover_->device_slices() : executor_->slices_launched();
-    metrics.copies += copies_.load(std::memory_order_relaxed);  // a figure, as is the next
-    metrics.copied_bytes += copied_bytes_.load(std::memory_order_relaxed);
+    if (dma_) dma_->add_to(metrics);
   }
 
-  /// Copies for the kernel alone; none where the device works on the host's memory.
-  [[nodiscard]] bridge::CopyCounts copies(std::uint32_t kernel) const noexcept {
-    return mover_ ? mover_->copies(kernel) : bridge::CopyCounts();
-  }
+  /// nullptr: the device works on the host's memory.
+  [[nodiscard]] const bridge::Mover* mover() const noexcept { return mover_ ? &*mover_ : nullptr; }
 
   /// Tells the trace of a slice that has ended since the last look. Nobody else knows when: those
   /// who send look, and who publishes the figures does.
-  void note_parked();
-
-  Result<void> launch(std::uint32_t slice) override;
-  bool run(std::uint32_t slice) override;
-  bool runs_on_caller() const noexcept override {
-    return mover_ || (port_->can_run() && work_groups_ == 1);
+  void note_parked() {
+    trace_.ended_if([this] { return executor_->parked(0); });
   }
+
+  /// Whether slices can run on the thread that launches them.
+  [[nodiscard]] bool runs_on_caller() const noexcept { return executor_->runs_on_caller(); }
   /// Whether that runs the ops themselves, and not only copies for a device that does.
   [[nodiscard]] bool runs_ops_on_caller() const noexcept { return !mover_ && runs_on_caller(); }
-  Result<void> wait(std::uint64_t timeout_ns) override;
-  Result<void> error() override;
-  void refresh_telemetry(std::uint32_t kernel) override;
   /// Whether a slice or a copy of it is under way, or a driver may still begin one, after that
   /// time. Then its region and the program have to stay.
   [[nodiscard]] bool is_at_work(std::uint64_t timeout_ns);
   /// As of a bridge::DevicePort: which call of the driver lasts.
-  [[nodiscard]] std::string why_late() override;
+  [[nodiscard]] std::string why_late();
 
  private:
-  Program(DeviceMemory& memory, DefinitionPointer definition, Arena::Region region)
+  Program(DeviceMemory& memory, DefinitionPointer definition, Arena::Region region, TraceLog* trace)
       : memory_(memory),
         name_(definition->name()),
+        trace_(trace, clock_, name_),
         definition_(std::move(definition)),
         region_(std::move(region)),
         region_offset_(region_.offset()),
         region_bytes_(region_.bytes()) {}
 
   [[nodiscard]] Result<void> start(Arena& arena, const ProgramOptions& options);
-  /// The slice launched last has ended, if that was not told; with the lock of the trace.
-  void end_span();
-  /// Polls after which an idle slice has to park.
-  [[nodiscard]] Result<std::uint32_t> idle_polls_max(const ProgramOptions& options);
-  /// Nanoseconds of one idle poll of a resident slice.
-  [[nodiscard]] Result<double> measure_poll_ns(std::uint64_t timeout_ns);
-
-  Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override;
-  Result<bool> copies_ended(std::uint64_t ticket, std::uint64_t timeout_ns) override;
-  Result<bool> launch_on_device(std::uint32_t slice) override;
-  Result<bool> slices_returned(std::uint64_t timeout_ns) override;
+  /// Makes what is to run the slices.
+  [[nodiscard]] bridge::SlicePort& choose_port(std::byte* arena, const ProgramOptions& options);
+  /// Polls after which an idle slice has to park, where that is known beforehand.
+  [[nodiscard]] std::uint32_t idle_polls_max(const ProgramOptions& options) const noexcept;
 
   DeviceMemory& memory_;
   const bridge::SteadyClock clock_;
   const std::string name_;
+  SliceTrace trace_;
   std::shared_mutex launches_;
   DefinitionPointer definition_;
   std::uint32_t version_ = 1;   // of the definition
@@ -131,17 +118,11 @@ class Program final : public bridge::SlicePort, private bridge::DevicePort {
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;
   std::uint32_t work_groups_ = 1;
-  TraceLog* trace_ = nullptr;
-  std::mutex trace_mutex_;        // guards the two below, and whether they are anything
-  std::uint32_t span_slice_ = 0;  // of the slice launched last, whose end was not told yet
-  std::uint64_t span_begin_ns_ = 0;
-  std::atomic<bool> has_span_{false};  // changed with the lock
-  std::atomic<std::uint64_t> copies_{0};
-  std::atomic<std::uint64_t> copied_bytes_{0};
-  std::atomic<std::uint64_t> last_ticket_{0};
   std::optional<backend::Executor> port_;
+  std::optional<TracedPort<DirectPort>> direct_;  // where the device works on the host's memory
+  std::optional<DmaDevice> dma_;                  // where it has its own, as the mover
   std::optional<bridge::Executor> executor_;
-  std::optional<bridge::Mover> mover_;  ///< where the device has memory of its own
+  std::optional<TracedPort<bridge::Mover>> mover_;  // goes first: it ends its thread
 };
 
 }  // namespace ringkernel

@@ -142,6 +142,15 @@ Result<void> check_arena(const RuntimeOptions& options, const rk_device_state& s
                    std::to_string(region) + ", and the smallest of these " + std::to_string(rings));
 }
 
+/// What `use` gives; its error is put into the log.
+template <class Use>
+auto of_program(detail::RuntimeState& runtime, std::string_view name, Use&& use)
+    -> decltype(use()) {
+  auto result = or_no_memory(use);
+  if (!result) runtime.note_of_program(name, result.error());
+  return result;
+}
+
 /// A device that fits, found but not yet opened.
 struct Candidate {
   backend::Backend backend;
@@ -310,8 +319,10 @@ void RingKernelRuntime::end() noexcept {
 
 Result<Kernel> RingKernelRuntime::launch(std::string_view id, const KernelOptions& options) {
   if (state_->is_foreign()) return made_before_fork();
-  RK_TRY(state, state_->launch(id, options));
-  return Kernel(std::move(state));
+  auto launched = or_no_memory([&] { return state_->launch(id, options); });
+  if (launched) return Kernel(std::move(*launched));
+  state_->note(id, launched.error());
+  return std::move(launched).error();
 }
 
 Result<Kernel> RingKernelRuntime::launch(std::string_view id, Dim3 grid, Dim3 block,
@@ -418,17 +429,17 @@ Result<CompiledFunction> RingKernelRuntime::compile_and_keep(std::string_view co
 
 Result<ProgramInfo> RingKernelRuntime::add_program(const ProgramDesc& program) {
   if (state_->is_foreign()) return made_before_fork();
-  return or_no_memory([&] { return state_->add_program(program); });
+  return of_program(*state_, program.name, [&] { return state_->add_program(program); });
 }
 
 Result<SwapInfo> RingKernelRuntime::swap_program(const ProgramDesc& program) {
   if (state_->is_foreign()) return made_before_fork();
-  return or_no_memory([&] { return state_->swap_program(program); });
+  return of_program(*state_, program.name, [&] { return state_->swap_program(program); });
 }
 
 Result<SwapInfo> RingKernelRuntime::swap_back(std::string_view program) {
   if (state_->is_foreign()) return made_before_fork();
-  return or_no_memory([&] { return state_->swap_back(program); });
+  return of_program(*state_, program, [&] { return state_->swap_back(program); });
 }
 
 Result<ProgramInfo> RingKernelRuntime::program(std::string_view name) const {

@@ -51,22 +51,6 @@ Result<ProgramInfo> RuntimeState::program_info(std::string_view name) const {
 }
 
 Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
-  auto added = or_no_memory([&] { return try_add_program(desc); });
-  if (!added) note_of_program(desc.name, added.error());
-  return added;
-}
-
-void RuntimeState::note_of_program(std::string_view name, const Error& error) noexcept {
-  Error told = error;
-  (void)with_memory([&] {
-    const std::string quoted = "'" + std::string(name) + "'";
-    if (told.detail.find(quoted) == std::string::npos)
-      told.detail = "program " + quoted + ": " + told.detail;
-  });
-  (void)noted({}, std::move(told));
-}
-
-Result<ProgramInfo> RuntimeState::try_add_program(const ProgramDesc& desc) {
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
@@ -85,6 +69,16 @@ Result<ProgramInfo> RuntimeState::try_add_program(const ProgramDesc& desc) {
     return definition->explained(std::move(opened).error());
   leaving.dismiss();
   return info;
+}
+
+void RuntimeState::note_of_program(std::string_view name, const Error& error) noexcept {
+  Error told = error;
+  (void)with_memory([&] {
+    const std::string quoted = "'" + std::string(name) + "'";
+    if (told.detail.find(quoted) == std::string::npos)
+      told.detail = "program " + quoted + ": " + told.detail;
+  });
+  note({}, told);
 }
 
 Result<Program*> RuntimeState::open_program(const Current& current,
@@ -147,7 +141,7 @@ Result<void> RuntimeState::end_program(std::string_view name) {
   lock.unlock();
   const std::lock_guard registry_lock(registry_mutex_);
   std::erase_if(kept_, [&](const auto& kernel) {
-    if (kernel->program_name() != name) return false;
+    if (kernel->program().name() != name) return false;
     kernel->give_back();
     return true;
   });

@@ -141,16 +141,16 @@ std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const 
   return clock_.now_ns() + bounded_ns(timeout);
 }
 
-Error RuntimeState::noted(std::string_view kernel, Error error) noexcept {
-  if (error.code == boost::asio::error::operation_aborted) return error;
+void RuntimeState::note(std::string_view kernel, const Error& error) noexcept {
+  if (error.code == boost::asio::error::operation_aborted) return;
+  kernel = kernel.substr(0, kernel_id_length_max);
   const std::uint64_t now_ns = clock_.coarse_ns();
   errors_.note(kernel, error, now_ns);
-  if (!events_.has_listeners()) return error;
+  if (!events_.has_listeners()) return;
   const bool is_told = with_memory([&] {
     events_.emit({.kernel = std::string(kernel), .status = {}, .error = error, .time_ns = now_ns});
   });
   if (!is_told) events_.miss();
-  return error;
 }
 
 void RuntimeState::take_trace(std::vector<TraceEvent>& events) {
@@ -175,13 +175,6 @@ void RuntimeState::changed(const std::string& kernel, KernelStatus status) noexc
 
 Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
                                                           const KernelOptions& options) {
-  auto launched = or_no_memory([&] { return try_launch(id, options); });
-  if (!launched) return noted(id.substr(0, kernel_id_length_max), std::move(launched).error());
-  return launched;
-}
-
-Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view id,
-                                                              const KernelOptions& options) {
   if (std::string fault = fault_of_id(id); !fault.empty())
     return Error(Errc::invalid_argument, std::move(fault));
   RK_TRY_VOID(KernelState::check(options));
@@ -210,12 +203,12 @@ Result<std::shared_ptr<KernelState>> RuntimeState::try_launch(std::string_view i
     return is_left_;
   }();
   if (is_left) {  // shutdown did not wait for it
-    (void)kernel->terminate({}, make_error_code(Errc::runtime_closed));
+    (void)kernel->lifecycle().terminate({}, make_error_code(Errc::runtime_closed));
     return Error(Errc::runtime_closed, "launch of '" + std::string(id) + "'");
   }
   if (options.auto_activate) {
-    if (Result<void> activated = kernel->try_activate(); !activated) {
-      (void)kernel->terminate({}, activated.error());
+    if (Result<void> activated = kernel->lifecycle().activate(); !activated) {
+      (void)kernel->lifecycle().terminate({}, activated.error());
       return std::move(activated).error();
     }
   }
@@ -401,7 +394,7 @@ Result<void> RuntimeState::restart(std::string_view name) {
                    "a launch, or another build of a program, has not ended; restart it once more");
     }
     for (auto next = kernels_.rbegin(); next != kernels_.rend(); ++next) {
-      if (next->second->program_name() != name) continue;
+      if (next->second->program().name() != name) continue;
       next->second->next_ending_ = std::move(first);
       first = next->second;
     }
@@ -419,11 +412,13 @@ Result<void> RuntimeState::terminate_all(std::shared_ptr<KernelState> first,
                                          const Error& reason) noexcept {
   bridge::WatchList watches;
   for (KernelState* kernel = first.get(); kernel != nullptr; kernel = kernel->next_ending_.get())
-    if (auto watch = kernel->start_terminate({}, reason, nullptr)) watches.push(std::move(watch));
-  KernelState::drive(std::move(watches), clock_);
+    if (auto watch = kernel->lifecycle().start_terminate({}, reason, nullptr))
+      watches.push(std::move(watch));
+  Lifecycle::drive(std::move(watches), clock_);
   Result<void> result;
   while (first != nullptr) {  // also those that somebody else is terminating
-    if (Result<void> ended = first->terminate({}, reason); !ended) result = std::move(ended);
+    Result<void> ended = first->lifecycle().terminate({}, reason);
+    if (!ended) result = std::move(ended);
     std::shared_ptr<KernelState> next = std::move(first->next_ending_);
     first = std::move(next);
   }

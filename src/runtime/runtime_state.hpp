@@ -115,9 +115,12 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] EventHub& events() noexcept { return events_; }
   /// Tells that the kernel with this id is in another state.
   void changed(const std::string& kernel, KernelStatus status) noexcept;
-  /// Keeps the error for those who ask later, tells it, and gives it back. `kernel`: its id, or
-  /// empty. Without memory for that it is counted.
-  Error noted(std::string_view kernel, Error error) noexcept;
+  /// Keeps the error for those who ask later, and tells it. `kernel`: its id, or what was to become
+  /// one, or empty. Without memory for that it is counted. Once for each error: by who hands it to
+  /// the user.
+  void note(std::string_view kernel, const Error& error) noexcept;
+  /// The same of a program that was not added or swapped, as no kernel's, with its name.
+  void note_of_program(std::string_view name, const Error& error) noexcept;
   /// Messages for one whose times are taken; 0: none's, because nobody is to know.
   [[nodiscard]] std::uint32_t sample_every() const noexcept {
     return publishes_ ? options_.latency_sampling : 0;
@@ -147,14 +150,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// Without that lock while it is built.
   [[nodiscard]] Result<Program*> open_program(const Current& current,
                                               std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] Result<ProgramInfo> try_add_program(const ProgramDesc& desc);
-  /// Notes why a program was not added or swapped, as no kernel's, with its name.
-  void note_of_program(std::string_view name, const Error& error) noexcept;
   /// What takes the place of the user's own program of that name. One at a time: busy.
   using MakeNext = std::function<Result<DefinitionPointer>(const Current& running)>;
   [[nodiscard]] Result<SwapInfo> swap(std::string_view name, const MakeNext& make_next);
-  /// The same without a note of its error.
-  [[nodiscard]] Result<SwapInfo> try_swap(std::string_view name, const MakeNext& make_next);
   /// With the place of a launch, so that neither shutdown nor restart is under way.
   [[nodiscard]] Result<SwapInfo> swap_running(const Current& running,
                                               const DefinitionPointer& next);
@@ -163,8 +161,6 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void start_telemetry();
   void start_http();
   void start_log(std::shared_ptr<LogSink> sink);
-  [[nodiscard]] Result<std::shared_ptr<KernelState>> try_launch(std::string_view id,
-                                                                const KernelOptions& options);
   /// Side by side: together they take no longer than one that does not obey. The last error.
   /// `first` and those that follow it by `next_ending_`.
   Result<void> terminate_all(std::shared_ptr<KernelState> first, const Error& reason) noexcept;

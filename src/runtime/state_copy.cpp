@@ -1,11 +1,9 @@
-// The memory of a ring kernel while it is active, from outside: copies during a pause.
-#include <cstring>
+// The memory of a ring kernel from outside: while it rests, or in a pause between two messages.
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "bridge/idle.hpp"
-#include "foundation/scope_guard.hpp"
-#include "foundation/timeout.hpp"
 #include "runtime/kernel_state.hpp"
 
 namespace ringkernel::detail {
@@ -21,34 +19,71 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
   return text + "\"";
 }
 
+Result<void> check_state_bytes(const std::string& id, std::size_t has, std::size_t given) {
+  if (has == given) return {};
+  return Error(Errc::invalid_argument, "the state of kernel '" + id + "' has " +
+                                           std::to_string(has) + " bytes, not " +
+                                           std::to_string(given));
+}
+
 }  // namespace
 
+Result<void> KernelState::read_state(std::span<std::byte> bytes) {
+  return lifecycle_.at_rest(Lifecycle::Rest::launched_or_deactivated, [&]() -> Result<void> {
+    RK_TRY_VOID(check_state_bytes(id_, memory_->rings().state_bytes, bytes.size()));
+    return memory_->read_state(bytes, runtime_->options().termination_timeout);
+  });
+}
+
+Result<void> KernelState::write_state(Bytes bytes) {
+  return lifecycle_.at_rest(Lifecycle::Rest::launched_or_deactivated, [&]() -> Result<void> {
+    RK_TRY_VOID(check_state_bytes(id_, memory_->rings().state_bytes, bytes.size()));
+    return memory_->write_state(bytes);
+  });
+}
+
 Result<std::string> KernelState::state_json(std::chrono::nanoseconds timeout) {
-  RK_TRY(copy, copy_state(timeout));
-  if (copy.behaviour == nullptr) return hexadecimal(copy.bytes);
-  return copy.definition->schema()->state_json(*copy.behaviour->state, copy.bytes);
+  KernelProgram::Current program;
+  std::vector<std::byte> bytes;
+  const auto copy = [&]() -> Result<void> {
+    if (memory_->rings().state_bytes == 0)
+      return Error(Errc::state_mismatch,
+                   "kernel '" + id_ + "' of program '" + program_.name() + "' has no state");
+    program = program_.current();  // no swap changes it during the pause, if it changes the state
+    bytes.resize(memory_->rings().state_bytes);
+    return memory_->read_state(bytes, timeout);
+  };
+  RK_TRY(ended, lifecycle_.pause_for(runtime_->deadline_ns(timeout), copy));
+  if (ended != Lifecycle::Pause::copied)
+    return Error(Errc::busy, "kernel '" + id_ + "': " +
+                                 (ended == Lifecycle::Pause::not_obeyed
+                                      ? "the device is busy with a message, and does not let go of "
+                                        "the state"
+                                      : "its state is being copied for another"));
+  if (program.behaviour == nullptr) return hexadecimal(bytes);
+  return program.definition->schema()->state_json(*program.behaviour->state, bytes);
 }
 
-Result<KernelState::StateCopy> KernelState::copy_state(std::chrono::nanoseconds timeout) {
-  StateCopy copy;
-  RK_TRY(ended, pause_for(runtime_->deadline_ns(timeout), [&] { return fill(copy, timeout); }));
-  if (ended != Pause::copied)
-    return Error(Errc::busy,
-                 "kernel '" + id_ + "': " +
-                     (ended == Pause::not_obeyed ? "the device is busy with a message, and does not"
-                                                   " let go of the state"
-                                                 : "its state is being copied for another"));
-  return copy;
+Result<std::shared_ptr<const Arena::Region>> KernelState::share_region(
+    std::uint64_t bytes, const std::function<void(std::byte*, std::uint64_t)>& fill) {
+  std::shared_ptr<const Arena::Region> region;
+  RK_TRY_VOID(lifecycle_.at_rest(Lifecycle::Rest::launched, [&]() -> Result<void> {
+    RK_TRY(shared, memory_->share(bytes, fill));
+    region = shared;
+    return {};
+  }));
+  return region;
 }
 
-Result<void> KernelState::fill(StateCopy& copy, std::chrono::nanoseconds patience) {
-  if (rings_.state_bytes == 0)
-    return Error(Errc::state_mismatch,
-                 "kernel '" + id_ + "' of program '" + options_.program + "' has no state");
-  copy = {definition_, behaviour_, std::vector<std::byte>(rings_.state_bytes)};
-  RK_TRY_VOID(runtime_->memory().to_host(rings_.state_offset, copy.bytes.size(), patience));
-  std::memcpy(copy.bytes.data(), runtime_->arena().data() + rings_.state_offset, copy.bytes.size());
-  return {};
+Result<std::uint64_t> KernelState::add_region(std::uint64_t bytes,
+                                              std::shared_ptr<const Arena::Region> shared) {
+  std::uint64_t offset = 0;
+  RK_TRY_VOID(lifecycle_.at_rest(Lifecycle::Rest::launched, [&]() -> Result<void> {
+    RK_TRY(added, memory_->add(bytes, std::move(shared)));
+    offset = added;
+    return {};
+  }));
+  return offset;
 }
 
 Result<void> KernelState::wait_for_accepted(std::uint64_t deadline_ns) {
@@ -68,83 +103,12 @@ Result<void> KernelState::wait_for_accepted(std::uint64_t deadline_ns) {
 Result<void> KernelState::copy_region(std::chrono::nanoseconds timeout, const RegionCopy& copy) {
   const std::uint64_t deadline_ns = runtime_->deadline_ns(timeout);
   RK_TRY_VOID(wait_for_accepted(deadline_ns));
-  const Result<Pause> ended = pause_for(deadline_ns, [&] { return copy_now(copy, timeout); });
-  if (ended && *ended == Pause::copied) return {};
+  const Result<Lifecycle::Pause> ended =
+      lifecycle_.pause_for(deadline_ns, [&] { return memory_->copy_region(copy, timeout); });
+  if (ended && *ended == Lifecycle::Pause::copied) return {};
   if (ended) return Error(Errc::deadline_exceeded, "while a message ran on '" + id_ + "'");
   if (!(ended.error() == Errc::invalid_state)) return ended.error();
-  const std::lock_guard lock(mutex_);
-  return end_reason_;
-}
-
-Result<void> KernelState::copy_now(const RegionCopy& copy, std::chrono::nanoseconds patience) {
-  DeviceMemory& memory = runtime_->memory();
-  const std::uint64_t offset = region_.offset() + copy.offset;
-  std::byte* const place = runtime_->arena().data() + offset;
-  if (copy.to != nullptr) {
-    RK_TRY_VOID(memory.to_host(offset, copy.bytes, patience));
-    std::memcpy(copy.to, place, copy.bytes);
-    return {};
-  }
-  RK_TRY_VOID(memory.check_no_late_copies());
-  if (copy.from != nullptr)
-    std::memcpy(place, copy.from, copy.bytes);
-  else
-    std::memset(place, 0, copy.bytes);
-  return memory.to_device(offset, copy.bytes, patience);
-}
-
-Result<KernelState::Pause> KernelState::pause_for(std::uint64_t deadline_ns,
-                                                  const std::function<Result<void>()>& copy) {
-  std::optional<std::uint32_t> pause;
-  bool is_ours = false;  // the turn to copy
-  const ScopeGuard going_on([&]() noexcept {
-    if (pause) end_pause(*pause);
-    const std::lock_guard lock(mutex_);
-    if (is_ours) copying_ = false;
-  });
-  bridge::IdleStrategy idle;
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!std::exchange(copying_, true)) is_ours = true;
-      if (is_ours) {
-        RK_TRY(rests, try_pause(pause));
-        if (rests) {
-          RK_TRY_VOID(copy());
-          return Pause::copied;
-        }
-      }
-    }
-    if (runtime_->clock().now_ns() >= deadline_ns)
-      return is_ours ? Pause::not_obeyed : Pause::others;
-    const std::uint64_t sleep_ns = idle.idle();
-    if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
-  }
-}
-
-Result<bool> KernelState::try_pause(std::optional<std::uint32_t>& pause) {
-  const bool rests = status_ == KernelStatus::launched || status_ == KernelStatus::deactivated;
-  if (!rests && status_ != KernelStatus::active)
-    return Error(Errc::invalid_state, "kernel '" + id_ + "' is " + name(status_));
-  RK_TRY_VOID(check_usable());
-  if (migrating_ || deactivating_) return false;  // whose pause it is, and who ends it
-  if (rests) return true;
-  bridge::Executor& executor = program_->executor();
-  executor.go_on(kernel_);
-  // Not this pause, or not any more: whoever has changed the run state has activated it anew. The
-  // device has to see that first: who asks again and again must not keep it from its messages.
-  if (!pause || executor.epoch(kernel_) != *pause) {
-    if (!executor.obeys(kernel_, executor.epoch(kernel_))) return false;
-    pause = channel_->set_state(RK_KERNEL_PAUSED);
-  }
-  return executor.obeys(kernel_, *pause);
-}
-
-/// Who has told the device another run state since then decides on how the kernel goes on.
-void KernelState::end_pause(std::uint32_t pause) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (status_ == KernelStatus::terminated || ending_told_) return;  // the place may be another's
-  if (program_->executor().epoch(kernel_) == pause) channel_->set_state(RK_KERNEL_RUNNING);
+  return lifecycle_.end_reason();
 }
 
 }  // namespace ringkernel::detail

@@ -29,80 +29,80 @@ class Migration {
   Migration(std::shared_ptr<KernelState> kernel, Arena::Region region, std::uint32_t bytes,
             program::StateChange change)
       : kernel_(std::move(kernel)),
+        lifecycle_(kernel_->lifecycle()),
+        place_(lifecycle_.place_),
         region_(std::move(region)),
         bytes_(bytes),
         is_fresh_(change == program::StateChange::fresh),
-        unmigrated_(kernel_->unmigrated()) {}
+        unmigrated_(lifecycle_.unmigrated()) {}
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
   ~Migration() {
     if (!is_held_) end();
     if (!is_stuck()) return;
     {
-      const std::lock_guard lock(kernel_->mutex_);
-      kernel_->migrating_ = false;
-      kernel_->is_unmigrated_ = true;
+      const std::lock_guard lock(lifecycle_.mutex_);
+      lifecycle_.migrating_ = false;
+      lifecycle_.is_unmigrated_ = true;
     }
     // Nobody would ever handle its messages.
-    kernel_->channel_->close(unmigrated_);
-    kernel_->channel_->fail_all(unmigrated_);
+    place_.channel->close(unmigrated_);
+    place_.channel->fail_all(unmigrated_);
   }
 
   /// Has the device leave the kernel alone. False: the kernel is about to be deactivated or to end;
   /// again later.
   [[nodiscard]] bool try_begin() {
-    const std::lock_guard lock(kernel_->mutex_);
-    if (kernel_->status_ == KernelStatus::terminated || has_failed()) return true;
-    if (kernel_->is_unmigrated_) return true;
-    if (kernel_->deactivating_ || kernel_->migrating_) return false;
-    if (kernel_->status_ == KernelStatus::terminating) return false;
-    kernel_->migrating_ = has_begun_ = true;
-    was_active_ = kernel_->status_ == KernelStatus::active;
-    if (was_active_) epoch_ = kernel_->channel_->set_state(RK_KERNEL_PAUSED);
+    const std::lock_guard lock(lifecycle_.mutex_);
+    if (lifecycle_.status_ == KernelStatus::terminated || has_failed()) return true;
+    if (lifecycle_.is_unmigrated_) return true;
+    if (lifecycle_.deactivating_ || lifecycle_.migrating_) return false;
+    if (lifecycle_.status_ == KernelStatus::terminating) return false;
+    lifecycle_.migrating_ = has_begun_ = true;
+    was_active_ = lifecycle_.status_ == KernelStatus::active;
+    if (was_active_) epoch_ = place_.channel->set_state(RK_KERNEL_PAUSED);
     return true;
   }
   /// Whether the device obeys what it was told last, or there is no kernel any more.
   [[nodiscard]] bool is_obeyed() {
-    const std::lock_guard lock(kernel_->mutex_);
+    const std::lock_guard lock(lifecycle_.mutex_);
     if (!epoch_ || !lives()) return true;
-    bridge::Executor& executor = kernel_->program_->executor();
-    executor.go_on(kernel_->kernel_);
-    return executor.failed() || executor.obeys(kernel_->kernel_, *epoch_);
+    bridge::Executor& executor = *place_.executor;
+    executor.go_on(place_.kernel);
+    return executor.failed() || executor.obeys(place_.kernel, *epoch_);
   }
   /// With the new program: has the device migrate the state, or see the new one. The kernel stays
-  /// paused: a device may
-  /// see the run state before the epoch that it comes with, and would handle messages on a state
-  /// that it has not made yet.
+  /// paused: a device may see the run state before the epoch that it comes with, and would handle
+  /// messages on a state that it has not made yet.
   void migrate() {
-    const std::lock_guard lock(kernel_->mutex_);
+    const std::lock_guard lock(lifecycle_.mutex_);
     if (!has_begun_ || !lives()) return;
-    bridge::KernelRings& rings = kernel_->rings_;
-    kernel_->program_->executor().set_migration(kernel_->kernel_,
-                                                {.state_offset = KernelState::state_offset(region_),
-                                                 .state_bytes = bytes_,
-                                                 .old_offset = rings.state_offset,
-                                                 .old_bytes = is_fresh_ ? 0 : rings.state_bytes});
-    kernel_->old_state_ = std::exchange(kernel_->state_, std::move(region_));
-    rings.state_offset = KernelState::state_offset(kernel_->state_);
-    rings.state_bytes = bytes_;
-    kernel_->on_device_ = has_migrated_ = true;
-    epoch_ = kernel_->channel_->set_state(RK_KERNEL_PAUSED);
+    KernelMemory& memory = kernel_->memory();
+    const bridge::KernelRings& rings = memory.rings();
+    place_.executor->set_migration(place_.kernel,
+                                   {.state_offset = KernelMemory::state_offset(region_),
+                                    .state_bytes = bytes_,
+                                    .old_offset = rings.state_offset,
+                                    .old_bytes = is_fresh_ ? 0 : rings.state_bytes});
+    memory.set_state(std::move(region_), bytes_);
+    lifecycle_.on_device_ = has_migrated_ = true;
+    epoch_ = place_.channel->set_state(RK_KERNEL_PAUSED);
   }
   /// The kernel goes on: the device has migrated its state, or nothing was replaced. Else it stays
   /// as it is, and can only be terminated: messages would meet a state of another program, or
   /// another run state would come before the migration, which then never took place.
   void end() noexcept {
-    const std::lock_guard lock(kernel_->mutex_);
+    const std::lock_guard lock(lifecycle_.mutex_);
     if (!std::exchange(has_begun_, false)) return;
-    kernel_->migrating_ = false;
+    lifecycle_.migrating_ = false;
     if (!lives()) return;
-    kernel_->old_state_.reset();
-    if (was_active_) kernel_->channel_->set_state(RK_KERNEL_RUNNING);
+    kernel_->memory().drop_old_state();
+    if (was_active_) place_.channel->set_state(RK_KERNEL_RUNNING);
   }
   [[nodiscard]] bool has_migrated() const noexcept { return has_migrated_; }
   /// Whether it has begun and has not come to its end: at the end of the swap, for good.
   [[nodiscard]] bool is_stuck() const {
-    const std::lock_guard lock(kernel_->mutex_);
+    const std::lock_guard lock(lifecycle_.mutex_);
     return has_begun_ && lives();
   }
   [[nodiscard]] const std::string& id() const noexcept { return kernel_->id(); }
@@ -110,7 +110,7 @@ class Migration {
   void hold() noexcept { is_held_ = true; }
   /// Why the kernel cannot be used any more, if it cannot.
   [[nodiscard]] Result<void> outcome() const {
-    const std::lock_guard lock(kernel_->mutex_);
+    const std::lock_guard lock(lifecycle_.mutex_);
     const std::uint32_t fault = has_migrated_ && lives() ? fault_of_kernel() : 0;
     if (fault == 0) return {};
     return Error(
@@ -124,14 +124,16 @@ class Migration {
  private:
   // With the state lock, as the next ones: it has begun, and the device may be told something.
   [[nodiscard]] bool lives() const {
-    return kernel_->status_ != KernelStatus::terminated && !kernel_->ending_told_;
+    return lifecycle_.status_ != KernelStatus::terminated && !lifecycle_.ending_told_;
   }
   [[nodiscard]] std::uint32_t fault_of_kernel() const {
-    return kernel_->program_->executor().fault(kernel_->kernel_);
+    return place_.executor->fault(place_.kernel);
   }
   [[nodiscard]] bool has_failed() const { return fault_of_kernel() != 0; }
 
   const std::shared_ptr<KernelState> kernel_;
+  Lifecycle& lifecycle_;
+  const Lifecycle::Place& place_;
   Arena::Region region_;  // of the new state, zeroed; the kernel's from `migrate` on
   const std::uint32_t bytes_;
   const bool is_fresh_;     // the device has nothing to make it of
@@ -161,11 +163,17 @@ bool wait_for_each(std::deque<Migration>& migrations, const bridge::Clock& clock
   return true;
 }
 
+/// nullptr: its program has no schema, or it has ended.
+const program::Behaviour* behaviour_of(const KernelState& kernel) {
+  return kernel.status() == KernelStatus::terminated ? nullptr
+                                                     : kernel.program().current().behaviour;
+}
+
 Result<void> check(const program::Definition& running, const program::Definition& next,
                    const std::vector<std::shared_ptr<KernelState>>& kernels, program::Way way) {
   std::vector<const program::Behaviour*> used;
   for (const auto& kernel : kernels) {
-    const program::Behaviour* const behaviour = kernel->behaviour();
+    const program::Behaviour* const behaviour = behaviour_of(*kernel);
     if (behaviour != nullptr && std::ranges::find(used, behaviour) == used.end())
       used.push_back(behaviour);
   }
@@ -212,12 +220,6 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
 }
 
 Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_next) {
-  auto swapped = or_no_memory([&] { return try_swap(name, make_next); });
-  if (!swapped) note_of_program(name, swapped.error());
-  return swapped;
-}
-
-Result<SwapInfo> RuntimeState::try_swap(std::string_view name, const MakeNext& make_next) {
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "swap of program '" + std::string(name) + "'");
@@ -251,7 +253,7 @@ Result<SwapInfo> RuntimeState::try_swap(std::string_view name, const MakeNext& m
 
 std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels_of(std::string_view program) const {
   std::vector<std::shared_ptr<KernelState>> all = kernels();
-  std::erase_if(all, [&](const auto& kernel) { return kernel->program_name() != program; });
+  std::erase_if(all, [&](const auto& kernel) { return kernel->program().name() != program; });
   return all;
 }
 
@@ -270,15 +272,15 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   std::deque<Migration> migrations;
   std::vector<const program::Behaviour*> successors;
   for (const auto& kernel : kernels) {
-    const program::Behaviour* const behaviour = kernel->behaviour();
+    const program::Behaviour* const behaviour = behaviour_of(*kernel);
     const auto* const successor =
         behaviour != nullptr ? next->schema()->find_behaviour(behaviour->full_name) : nullptr;
     successors.push_back(successor);
-    kernel->count_methods(successor);
+    kernel->metrics_source().count_methods(successor);
     const program::StateChange change =
         program::state_change(*running.definition, behaviour, *next, successor);
     if (change == program::StateChange::none) continue;
-    RK_TRY(region, kernel->open_state(next->state_bytes(successor)));
+    RK_TRY(region, kernel->memory().take_state(next->state_bytes(successor)));
     migrations.emplace_back(kernel, std::move(region), next->state_bytes(successor), change);
   }
 
@@ -295,7 +297,8 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   for (Migration& migration : migrations) migration.hold();
   // Whatever it answers: from here on slices that begin are of the new one.
   Result<void> result = or_no_memory([&] { return program->replace(next, version, timeout_ns); });
-  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->adopt(next, version, successors[i]);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    kernels[i]->program().adopt({next, version, successors[i]});
   {
     const std::lock_guard lock(programs_mutex_);
     added_.find(name)->second = {next, version, running.definition};

@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -82,6 +83,55 @@ TEST_P(Events, TellErrors) {
   EXPECT_EQ(wrong.error, Errc::unsupported_operation);
   EXPECT_NE(wrong.error.detail, "");
   EXPECT_EQ(next(events).error, Errc::kernel_exists);
+}
+
+/// By each of the functions that may meet it, and not by those who only wait in vain.
+TEST_P(Events, CountAnErrorOnceWhicheverFunctionMetIt) {
+  RingKernelRuntime runtime = open();
+  Kernel kernel = active(runtime, "a");
+  const auto count = [&](Errc code) {
+    for (const ErrorRecord& error : runtime.errors())
+      if (error.kernel == "a" && error.code == static_cast<int>(code)) return error.count;
+    return std::uint64_t{0};
+  };
+  const std::vector<float> numbers(4);
+  const Request wrong = ops::relu(numbers);
+  EXPECT_FALSE(kernel.call(wrong));
+  EXPECT_FALSE(kernel.send(wrong));
+  EXPECT_FALSE(kernel.send_all(std::span(&wrong, 1)));
+  EXPECT_FALSE(kernel.prepare(wrong));
+  EXPECT_FALSE(kernel.interface());
+  EXPECT_FALSE(kernel.method("Submit"));
+  EXPECT_EQ(count(Errc::unsupported_operation), 6u);
+  EXPECT_ANY_THROW(kernel.async_call(wrong, asio::use_future).get());
+  EXPECT_ANY_THROW(kernel.async_send(wrong, asio::use_future).get());
+  EXPECT_EQ(count(Errc::unsupported_operation), 8u);
+
+  EXPECT_FALSE(kernel.activate());
+  EXPECT_ANY_THROW(kernel.async_activate(asio::use_future).get());
+  EXPECT_EQ(count(Errc::invalid_state), 2u);
+  EXPECT_FALSE(runtime.launch("a", {.program = "echo"}));
+  EXPECT_ANY_THROW(runtime.async_launch("a", {.program = "echo"}, asio::use_future).get());
+  EXPECT_EQ(count(Errc::kernel_exists), 2u);
+
+  EXPECT_FALSE(kernel.receive(1ms));
+  EXPECT_EQ(count(Errc::deadline_exceeded), 0u) << "nobody's message";
+  kernel.deactivate().value();
+  EXPECT_FALSE(kernel.deactivate());
+  EXPECT_ANY_THROW(kernel.async_deactivate(asio::use_future).get());
+  EXPECT_EQ(count(Errc::invalid_state), 4u);
+  const std::vector<std::byte> message(8);
+  for (int i = 0; i < 3; ++i) kernel.send(Bytes(message)).value();
+  kernel.terminate().value();
+  EXPECT_EQ(count(Errc::kernel_terminated), 0u) << "nobody has met it";
+  EXPECT_FALSE(kernel.receive(1ms));
+  std::vector<Result<Reply>> outcomes(2);
+  EXPECT_EQ(kernel.receive_some(outcomes, 1ms).value(), 2u);
+  EXPECT_EQ(count(Errc::kernel_terminated), 3u);
+  EXPECT_FALSE(kernel.call(Bytes(message)));
+  EXPECT_FALSE(kernel.send(Bytes(message)));
+  EXPECT_ANY_THROW(kernel.async_call(Bytes(message), asio::use_future).get());
+  EXPECT_EQ(count(Errc::kernel_terminated), 6u);
 }
 
 /// Those of no kernel, with the program's name.

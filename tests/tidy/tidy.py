@@ -66,12 +66,12 @@ LAYERS = {
 # folders may include all of it.
 ROOMS = {
     "bridge/executor": {"bridge"},
-    "bridge/dma": {"bridge"},
+    "bridge/dma": {"bridge", "bridge/executor"},
     "bridge/channel": {"bridge", "bridge/executor"},
     "src/backend/opencl/cache": {"src/backend/opencl"},
     "src/backend/opencl/self_test": {"src/backend/opencl", "src/backend/opencl/cache"},
     "src/runtime/memory": set(),
-    "src/runtime/calls": {"src/runtime"},
+    "src/runtime/calls": {"src/runtime", "src/runtime/memory"},
     "src/runtime/graph": {"src/runtime", "src/runtime/calls", "src/runtime/memory"},
     "src/runtime/observe": {"src/runtime", "src/runtime/calls"},
 }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runtime/calls/finish.hpp"
-#include "runtime/kernel_state.hpp"
+#include "runtime/edge.hpp"
 
 namespace ringkernel::detail {
 
@@ -61,7 +61,7 @@ class CallOperation final : public bridge::Completion,
   CallOperation(std::shared_ptr<KernelState> kernel, Convert convert, Handler<Answer> handler)
       : kernel_(std::move(kernel)), convert_(std::move(convert)), finish_(std::move(handler)) {}
 
-  void start(KernelState::Prepared& prepared, const SendOptions& options) {
+  void start(PreparedMessage& prepared, const SendOptions& options) {
     if (finish_.is_abandoned()) return;
     self_ = this->shared_from_this();
     // What is submitted ends by itself; where this throws, nothing is.
@@ -72,7 +72,7 @@ class CallOperation final : public bridge::Completion,
 
   void complete(bridge::Outcome outcome) noexcept override {
     Result<Answer> answer = or_no_memory([&]() -> Result<Answer> {
-      RK_TRY(reply, kernel_->to_reply(std::move(outcome)));
+      RK_TRY(reply, kernel_->exchange().to_reply(std::move(outcome)));
       return convert_(std::move(reply));
     });
     if (answer)
@@ -84,9 +84,9 @@ class CallOperation final : public bridge::Completion,
  private:
   using Wake = bridge::Executor::Wake;
 
-  void submit(KernelState::Prepared& prepared, const SendOptions& options) {
+  void submit(PreparedMessage& prepared, const SendOptions& options) {
     prepared.envelope.deadline_ns =
-        kernel_->deadline_ns(options, kernel_->runtime().options().call_timeout);
+        kernel_->exchange().deadline_ns(options, kernel_->runtime().options().call_timeout);
     // finish_ may end before submit does
     const boost::asio::any_io_executor executor = finish_.executor();
     const bool may_post = !finish_.calls_at_once();
@@ -94,19 +94,19 @@ class CallOperation final : public bridge::Completion,
       if (const auto self = weak.lock()) self->cancel();
     });
     finish_.tell(this->weak_from_this());
-    bridge::Channel& channel = kernel_->channel();
+    bridge::Channel& channel = kernel_->exchange().channel();
     prepared.envelope.assisted = channel.assist_pays();
     // A timeout of its own is kept by others: the thread that runs an op cannot. And whoever notes
     // answers at once is not to be kept from it.
     const bool may_run_here =
         prepared.envelope.assisted && options.timeout.count() == 0 && may_post;
-    const auto how = may_run_here ? kernel_->call_wake() : Wake::launch;
+    const auto how = may_run_here ? kernel_->exchange().call_wake() : Wake::launch;
     const std::uint64_t now_ns = kernel_->runtime().clock().now_ns();
     Result<bridge::Submission> sent =
         channel.submit(prepared.envelope, bridge::Receiver::completion, this, how,
                        [&](std::byte* payload) { prepared.write(payload); });
     if (!sent) {
-      end(kernel_->noted(std::move(sent).error()), Answer());
+      end(std::move(sent).error(), Answer());
     } else if (sent->room == bridge::Room::found) {
       if (whereabouts_.in_flight(sent->id)) (void)channel.cancel(sent->id);
       if (prepared.envelope.assisted) look(executor, may_post, how, sent->id, now_ns);
@@ -127,25 +127,29 @@ class CallOperation final : public bridge::Completion,
   /// under way it soon will be. Otherwise more may be about to be sent, and the look comes behind.
   void look(const boost::asio::any_io_executor& executor, bool may_post, Wake how, MessageId id,
             std::uint64_t now_ns) noexcept {
-    bridge::Channel& channel = kernel_->channel();
+    bridge::Channel& channel = kernel_->exchange().channel();
     if (how == Wake::run_on_caller || channel.in_flight() == 1) return channel.assist(id, now_ns);
-    const bool is_posted = may_post && with_memory([&] {
-                             boost::asio::post(executor, [kernel = kernel_, id] {
-                               kernel->channel().assist(id, kernel->runtime().clock().now_ns());
-                             });
-                           });
+    const bool is_posted =
+        may_post && with_memory([&] {
+          boost::asio::post(executor, [kernel = kernel_, id] {
+            kernel->exchange().channel().assist(id, kernel->runtime().clock().now_ns());
+          });
+        });
     if (!is_posted) channel.leave_to_bridge(id);
   }
   void admitted(Result<MessageId> id) noexcept {
     if (!id)
-      end(kernel_->noted(std::move(id).error()), Answer());
+      end(std::move(id).error(), Answer());
     else if (whereabouts_.in_flight(*id))
-      (void)kernel_->channel().cancel(*id);
+      (void)kernel_->exchange().channel().cancel(*id);
   }
   void cancel() {
-    whereabouts_.cancel(kernel_->channel(), [this] { end(aborted, Answer()); });
+    whereabouts_.cancel(kernel_->exchange().channel(), [this] { end(aborted, Answer()); });
   }
+  /// The edge of the public interface, as the next operations' have one: the error goes into the
+  /// log.
   void end(Error error, Answer answer) noexcept {
+    if (error.code) kernel_->note(error);
     const std::shared_ptr<CallOperation> last = std::move(self_);
     finish_(std::move(error), std::move(answer));
   }
@@ -159,7 +163,7 @@ class CallOperation final : public bridge::Completion,
 
 /// Submits a prepared message, of which nothing is needed afterwards.
 template <class Answer, class Convert>
-void start_call_operation(std::shared_ptr<KernelState> kernel, KernelState::Prepared& prepared,
+void start_call_operation(std::shared_ptr<KernelState> kernel, PreparedMessage& prepared,
                           const SendOptions& options, Convert convert, Handler<Answer> handler) {
   std::make_shared<CallOperation<Answer, Convert>>(std::move(kernel), std::move(convert),
                                                    std::move(handler))

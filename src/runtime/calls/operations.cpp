@@ -6,7 +6,7 @@
 
 #include "runtime/calls/call_operation.hpp"
 #include "runtime/calls/finish.hpp"
-#include "runtime/kernel_state.hpp"
+#include "runtime/edge.hpp"
 
 namespace ringkernel::detail {
 namespace {
@@ -19,43 +19,45 @@ class SendOperation final : public Abandonable, public std::enable_shared_from_t
 
   void start(const Content& content, const SendOptions& options) {
     // Where this throws, the message was not accepted and nobody else ends the operation.
-    if (!with_memory([&] { submit(content, options); })) finish_(no_memory(), 0);
+    if (!with_memory([&] { submit(content, options); })) end(no_memory());
   }
 
   void abandoned() noexcept override { cancel(); }
 
  private:
   void submit(const Content& content, const SendOptions& options) {
-    KernelState::Prepared prepared;
-    if (Result<void> ready = kernel_->prepare(content, options, prepared); !ready)
-      return finish_(kernel_->noted(std::move(ready).error()), 0);
-    prepared.envelope.deadline_ns = kernel_->deadline_ns(options, {});
-    bridge::Channel& channel = kernel_->channel();
-    Result<bridge::Submission> sent = channel.submit(
+    Exchange& exchange = kernel_->exchange();
+    PreparedMessage prepared;
+    if (Result<void> ready = exchange.prepare(content, options, prepared); !ready)
+      return end(std::move(ready).error());
+    prepared.envelope.deadline_ns = exchange.deadline_ns(options, {});
+    Result<bridge::Submission> sent = exchange.channel().submit(
         prepared.envelope, bridge::Receiver::mailbox, nullptr, bridge::Executor::Wake::launch,
         [&](std::byte* payload) { prepared.write(payload); });
-    if (!sent) return finish_(kernel_->noted(std::move(sent).error()), 0);
-    if (sent->room == bridge::Room::found) return finish_({}, sent->id);
+    if (!sent) return end(std::move(sent).error());
+    if (sent->room == bridge::Room::found) return end(sent->id);
     finish_.tell(weak_from_this());
     finish_.on_cancel([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->cancel();
     });
     MessageBuffer payload(prepared.envelope.payload_bytes);
     bridge::Admission admission = [self = shared_from_this()](Result<MessageId> admitted) {
-      if (admitted)
-        self->finish_({}, *admitted);
-      else
-        self->finish_(self->kernel_->noted(std::move(admitted).error()), 0);
+      self->end(std::move(admitted));
     };
     prepared.write(payload.data());  // nothing throws behind it
-    whereabouts_.waiting(channel.submit_later(
+    whereabouts_.waiting(exchange.channel().submit_later(
         prepared.envelope, bridge::Receiver::mailbox, nullptr, std::move(payload),
         std::move(admission),
-        kernel_->patience(options).deadline_ns(kernel_->runtime().clock().now_ns())));
+        exchange.patience(options).deadline_ns(kernel_->runtime().clock().now_ns())));
   }
 
   void cancel() {
-    whereabouts_.cancel(kernel_->channel(), [this] { finish_(aborted, 0); });
+    whereabouts_.cancel(kernel_->exchange().channel(), [this] { end(Error(aborted)); });
+  }
+  void end(Result<MessageId> sent) noexcept {
+    if (sent) return finish_({}, *sent);
+    kernel_->note(sent.error());
+    finish_(std::move(sent).error(), 0);
   }
 
   const std::shared_ptr<KernelState> kernel_;
@@ -81,7 +83,7 @@ class ReceiveOperation final : public bridge::Completion,
       });
       const std::uint64_t deadline_ns =
           timeout.count() == 0 ? bridge::no_deadline : kernel_->runtime().deadline_ns(timeout);
-      ticket_ = kernel_->channel().receive_later(this, deadline_ns);
+      ticket_ = kernel_->exchange().channel().receive_later(this, deadline_ns);
     });
     if (!is_waiting) end(no_memory(), Reply());
   }
@@ -90,7 +92,7 @@ class ReceiveOperation final : public bridge::Completion,
 
   void complete(bridge::Outcome outcome) noexcept override {
     const MessageId id = outcome.id;
-    Result<Reply> reply = kernel_->to_reply(std::move(outcome));
+    Result<Reply> reply = kernel_->exchange().to_reply(std::move(outcome));
     if (reply)
       end({}, std::move(*reply));
     else
@@ -99,9 +101,10 @@ class ReceiveOperation final : public bridge::Completion,
 
  private:
   void cancel() {
-    if (kernel_->channel().stop_receiving(ticket_)) end(aborted, Reply());
+    if (kernel_->exchange().channel().stop_receiving(ticket_)) end(aborted, Reply());
   }
   void end(Error error, Reply reply) noexcept {
+    if (is_of_message(error)) kernel_->note(error);
     const std::shared_ptr<ReceiveOperation> last = std::move(self_);
     finish_(std::move(error), std::move(reply));
   }
@@ -124,14 +127,12 @@ Done done_with(Handler<> handler) {
 
 void start_call(std::shared_ptr<KernelState> kernel, const Content& content,
                 const SendOptions& options, Handler<Reply> handler) {
-  if (!usable(kernel)) return Finish<Reply>(std::move(handler))(refusal(kernel), Reply());
-  KernelState::Prepared prepared;
-  Result<void> ready = or_no_memory([&]() -> Result<void> {
-    RK_TRY_VOID(kernel->prepare(content, options, prepared));
-    return kernel->check_replies();
+  PreparedMessage prepared;
+  Result<void> ready = at_edge(kernel, [&]() -> Result<void> {
+    RK_TRY_VOID(kernel->exchange().prepare(content, options, prepared));
+    return kernel->exchange().check_replies();
   });
-  if (!ready)
-    return Finish<Reply>(std::move(handler))(kernel->noted(std::move(ready).error()), Reply());
+  if (!ready) return Finish<Reply>(std::move(handler))(std::move(ready).error(), Reply());
   const auto as_it_is = [](Reply&& reply) -> Result<Reply> { return std::move(reply); };
   start_call_operation(std::move(kernel), prepared, options, as_it_is, std::move(handler));
 }
@@ -150,14 +151,16 @@ void start_receive(std::shared_ptr<KernelState> kernel, std::chrono::nanoseconds
 
 void start_activate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   Finish<> finish(std::move(handler));
-  if (!usable(kernel)) return finish(refusal(kernel));
-  finish(error_in(or_no_memory([&] { return kernel->activate(); })));
+  finish(error_in(at_edge(kernel, [&] { return kernel->lifecycle().activate(); })));
 }
 
 void start_deactivate(std::shared_ptr<KernelState> kernel, Handler<> handler) {
   const Done done = done_with(std::move(handler));
-  if (!usable(kernel)) return done(refusal(kernel));
-  auto watch = or_no_memory([&] { return kernel->start_deactivate(done); });
+  const auto ended = [done, of = kernel.get()](Result<void> result) {  // the watch keeps it
+    if (!result) of->note(result.error());
+    done(std::move(result));
+  };
+  auto watch = at_edge(kernel, [&] { return kernel->lifecycle().start_deactivate(ended); });
   if (watch)
     kernel->runtime().bridge().watch(std::move(*watch));
   else
@@ -168,7 +171,8 @@ void start_terminate(std::shared_ptr<KernelState> kernel, const TerminateOptions
                      Handler<> handler) {
   const Done done = done_with(std::move(handler));
   if (!usable(kernel)) return done(refusal(kernel));
-  if (auto watch = kernel->start_terminate(options, kernel->terminated_reason(), done))
+  Lifecycle& lifecycle = kernel->lifecycle();
+  if (auto watch = lifecycle.start_terminate(options, lifecycle.terminated_reason(), done))
     kernel->runtime().bridge().watch(std::move(watch));
 }
 
@@ -182,10 +186,9 @@ void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelO
     is_posted =
         runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {
           auto kernel = or_no_memory([&] { return runtime->launch(id, options); });
-          if (kernel)
-            (*finish)({}, Kernel(*kernel));
-          else
-            (*finish)(std::move(kernel).error(), Kernel());
+          if (kernel) return (*finish)({}, Kernel(*kernel));
+          runtime->note(id, kernel.error());
+          (*finish)(std::move(kernel).error(), Kernel());
         });
   });
   if (!has_memory) return (*finish)(no_memory(), Kernel());

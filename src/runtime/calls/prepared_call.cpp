@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "message/skeleton.hpp"
 
@@ -56,17 +55,16 @@ PreparedState::PreparedState(std::shared_ptr<KernelState> kernel, std::shared_pt
     pieces_.push_back({operand.offset, nullptr, operand.desc.bytes()});
   for (std::size_t i = 0; i < given_places_.size(); ++i)
     given_places_[i] = {layout_.results[i].offset, nullptr, layout_.results[i].desc.bytes()};
-  KernelState::prepare(layout_.plan, layout_.plan.skeleton->kind, pieces_, prepared_);
+  prepared_.lay_out(layout_.plan, layout_.plan.skeleton->kind, pieces_);
   reply_place_.prefix = layout_.plan.skeleton->reply_prefix;
   reply_place_.reply_bytes = layout_.plan.reply_bytes;
 }
 
 Result<std::unique_ptr<PreparedState>> PreparedState::of(std::shared_ptr<KernelState> kernel,
                                                          const Request& request) {
-  if (!kernel->takes_ops()) return kernel->noted(kernel->takes_no_ops());
-  Result<std::unique_ptr<const codec::Skeleton>> made = codec::make_skeleton(request);
-  if (!made) return kernel->noted(std::move(made).error());
-  const std::shared_ptr<const codec::Skeleton> skeleton(std::move(*made));
+  if (!kernel->program().takes_ops()) return kernel->program().takes_no_ops();
+  RK_TRY(made, codec::make_skeleton(request));
+  const std::shared_ptr<const codec::Skeleton> skeleton(std::move(made));
   return std::make_unique<PreparedState>(std::move(kernel), skeleton, layout_of(*skeleton));
 }
 
@@ -74,9 +72,9 @@ template <class Call>
 auto PreparedState::alone(Call&& call) -> decltype(call()) {
   // acquire: what the call before left here; pairs with the release at its end
   if (in_use_.exchange(true, std::memory_order_acquire)) [[unlikely]]
-    return kernel_->noted(Error(Errc::busy, "another call of prepared '" + layout_.name +
-                                                "' is under way; a prepared call belongs to one "
-                                                "thread at a time: prepare one for each"));
+    return Error(Errc::busy, "another call of prepared '" + layout_.name +
+                                 "' is under way; a prepared call belongs to one thread at a "
+                                 "time: prepare one for each");
   const ScopeGuard giving_back([this]() noexcept {
     // release: what this call leaves here; pairs with the acquire of the next one
     in_use_.store(false, std::memory_order_release);
@@ -86,8 +84,8 @@ auto PreparedState::alone(Call&& call) -> decltype(call()) {
 
 Error PreparedState::mismatch(Errc code, const std::string& prepared,
                               const std::string& given) const {
-  return kernel_->noted(Error(
-      code, "'" + layout_.name + "' was prepared for " + prepared + "; the call gives " + given));
+  return {code,
+          "'" + layout_.name + "' was prepared for " + prepared + "; the call gives " + given};
 }
 
 Error PreparedState::mismatch(const std::string& what, const TensorDesc& expected, DType dtype,
@@ -110,12 +108,11 @@ Result<void> PreparedState::exchange(std::span<const Elements> operands,
     pieces_[i].data = operands[i].data;
   }
   reply_place_.parts = parts;
-  return kernel_->exchange(prepared_, reply_place_, options);
+  return kernel_->exchange().round_trip(prepared_, reply_place_, options);
 }
 
 Result<ResultView> PreparedState::call(std::span<const Elements> operands,
                                        const SendOptions& options) {
-  if (!usable(kernel_)) return refusal(kernel_);
   return alone([&]() -> Result<ResultView> {
     // A result in a resident tensor has no bytes, and nowhere to go.
     RK_TRY_VOID(exchange(operands, {&in_place_, layout_.results.empty() ? 0u : 1u}, options));
@@ -141,25 +138,23 @@ Result<void> PreparedState::put_into(std::span<const ElementsOut> results,
 Result<void> PreparedState::call_into(std::span<const ElementsOut> results,
                                       std::span<const Elements> operands,
                                       const SendOptions& options) {
-  if (!usable(kernel_)) return refusal(kernel_);
   return alone([&] { return put_into(results, operands, options); });
 }
 
 Result<bool> PreparedState::try_call_into(std::span<const ElementsOut> results,
                                           std::span<const Elements> operands,
                                           std::chrono::nanoseconds longest) {
-  if (!usable(kernel_)) return refusal(kernel_);
   return alone([&]() -> Result<bool> {
-    bridge::Channel& channel = kernel_->channel();
+    Exchange& exchange = kernel_->exchange();
     if (long_pause_ != 0) {
       --long_pause_;
       return false;
     }
-    if (!kernel_->can_run_here()) return false;
+    if (!exchange.can_run_here()) return false;
     const bool is_timed = tries_++ % tries_timed == 0;
     const std::uint64_t begin_ns = is_timed ? kernel_->runtime().clock().sample_ns() : 0;
     Result<void> done = put_into(results, operands, {});
-    if (is_timed && channel.note_run_here(begin_ns) > longest) {
+    if (is_timed && exchange.channel().note_run_here(begin_ns) > longest) {
       tries_ = 0;
       long_pause_ = long_pause_calls;
     }
@@ -180,7 +175,7 @@ Result<ResultView> PreparedCall::call(std::span<const Elements> operands,
                                       const SendOptions& options) {
   if (state_ == nullptr)
     return Error(Errc::kernel_not_found, "a prepared call that was moved from");
-  return or_no_memory([&] { return state_->call(operands, options); });
+  return detail::at_edge(state_->kernel(), [&] { return state_->call(operands, options); });
 }
 
 Result<void> PreparedCall::call_into(std::span<const ElementsOut> results,
@@ -188,7 +183,8 @@ Result<void> PreparedCall::call_into(std::span<const ElementsOut> results,
                                      const SendOptions& options) {
   if (state_ == nullptr)
     return Error(Errc::kernel_not_found, "a prepared call that was moved from");
-  return or_no_memory([&] { return state_->call_into(results, operands, options); });
+  return detail::at_edge(state_->kernel(),
+                         [&] { return state_->call_into(results, operands, options); });
 }
 
 Result<bool> PreparedCall::try_call_into(std::span<const ElementsOut> results,
@@ -196,7 +192,8 @@ Result<bool> PreparedCall::try_call_into(std::span<const ElementsOut> results,
                                          std::chrono::nanoseconds longest) {
   if (state_ == nullptr)
     return Error(Errc::kernel_not_found, "a prepared call that was moved from");
-  return or_no_memory([&] { return state_->try_call_into(results, operands, longest); });
+  return detail::at_edge(state_->kernel(),
+                         [&] { return state_->try_call_into(results, operands, longest); });
 }
 
 }  // namespace ringkernel

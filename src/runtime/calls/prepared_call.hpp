@@ -13,7 +13,7 @@
 #include "bridge/channel/pending.hpp"
 #include "message/codec.hpp"
 #include "ringkernel/prepared_call.hpp"
-#include "runtime/kernel_state.hpp"
+#include "runtime/edge.hpp"
 
 namespace ringkernel::detail {
 
@@ -39,6 +39,8 @@ class PreparedState {
 
   [[nodiscard]] static Result<std::unique_ptr<PreparedState>> of(
       std::shared_ptr<KernelState> kernel, const Request& request);
+
+  [[nodiscard]] const std::shared_ptr<KernelState>& kernel() const noexcept { return kernel_; }
 
   [[nodiscard]] Result<ResultView> call(std::span<const Elements> operands,
                                         const SendOptions& options);
@@ -68,7 +70,7 @@ class PreparedState {
   const std::shared_ptr<const void> owner_;
   const Layout layout_;
   std::vector<codec::Piece> pieces_;
-  KernelState::Prepared prepared_;  // borrows the pieces
+  PreparedMessage prepared_;  // borrows the pieces
   MessageBuffer result_;
   const bridge::ReplyPlace::Part in_place_;  // all of it
   std::vector<bridge::ReplyPlace::Part> given_places_;

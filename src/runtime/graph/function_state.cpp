@@ -40,6 +40,11 @@ std::string kernel_id(const std::string& name) {
   return id.substr(0, kernel_id_length_max - tail.size()) + tail;
 }
 
+/// Nobody is left who could be told how it ends.
+void end(KernelState& kernel) noexcept {
+  (void)kernel.lifecycle().terminate({}, kernel.lifecycle().terminated_reason());
+}
+
 Result<void> check_outputs(const FunctionResult& result, const FunctionSignature& signature) {
   for (std::size_t i = 0; i < result.size(); ++i)
     RK_TRY_VOID(
@@ -79,8 +84,14 @@ Result<std::shared_ptr<FunctionState>> FunctionState::launch(
   RK_TRY(output_bytes, ring_for(out, options.in_flight_max));
   options.input_bytes = input_bytes;
   options.output_bytes = output_bytes;
-  RK_TRY(kernel, code->runtime()->launch(kernel_id(code->signature()->name), options));
-  ScopeGuard ending([&]() noexcept { (void)kernel->terminate({}, kernel->terminated_reason()); });
+  const std::string id = kernel_id(code->signature()->name);
+  auto launched = or_no_memory([&] { return code->runtime()->launch(id, options); });
+  if (!launched) {
+    code->runtime()->note(id, launched.error());  // nobody above knows of the ring kernel
+    return std::move(launched).error();
+  }
+  const std::shared_ptr<KernelState> kernel = std::move(*launched);
+  ScopeGuard ending([&]() noexcept { end(*kernel); });
   auto function = std::make_shared<FunctionState>(kernel, std::move(code), function_options);
   ending.dismiss();  // from here on the function does
   return function;
@@ -95,7 +106,7 @@ FunctionState::FunctionState(std::shared_ptr<KernelState> kernel,
       message_bytes_max_(options.message_bytes_max) {}
 
 FunctionState::~FunctionState() {
-  if (!kernel_->is_foreign()) (void)kernel_->terminate({}, kernel_->terminated_reason());
+  if (!kernel_->is_foreign()) end(*kernel_);
 }
 
 Result<void> FunctionState::open() {
@@ -109,7 +120,9 @@ Result<void> FunctionState::open() {
     plain_ = std::move(*plain);
   else if (message_bytes_max_ == 0)
     return plain.error();
-  return kernel_->activate();
+  Result<void> activated = kernel_->lifecycle().activate();
+  if (!activated) kernel_->note(activated.error());  // likewise
+  return activated;
 }
 
 Error FunctionState::mismatch(Errc code, const std::string& what, const std::string& expected,
@@ -188,19 +201,18 @@ Result<void> FunctionState::prepare(std::span<const TensorView> inputs,
     parts.pieces[count++] = {parts.layout->table_offset, parts.table.data(),
                              table.size() * sizeof(std::uint64_t)};
   }
-  KernelState::prepare(parts.layout->skeleton->plan, parts.layout->skeleton->kind,
-                       std::span(parts.pieces).first(count), parts.prepared);
+  parts.prepared.lay_out(parts.layout->skeleton->plan, parts.layout->skeleton->kind,
+                         std::span(parts.pieces).first(count));
   parts.prepared.envelope.priority = options.priority;
   return residents == 0 ? Result<void>() : bind(inputs, options.into, parts);
 }
 
 Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs,
                                               const ExecuteOptions& options) const {
-  if (!usable(kernel_)) return refusal(kernel_);
   Parts parts;
-  if (Result<void> ready = prepare(inputs, options, parts); !ready)
-    return kernel_->noted(std::move(ready).error());
-  Result<Reply> reply = kernel_->exchange(parts.prepared, {.timeout = options.timeout});
+  RK_TRY_VOID(prepare(inputs, options, parts));
+  Result<Reply> reply =
+      kernel_->exchange().round_trip(parts.prepared, {.timeout = options.timeout});
   if (!reply) {
     Error error = std::move(reply).error();
     error.detail = "compiled function '" + signature_->name + "'" +
@@ -208,9 +220,7 @@ Result<FunctionResult> FunctionState::execute(std::span<const TensorView> inputs
     return error;
   }
   FunctionResult result(std::move(*reply), parts.layout->signature);
-  if (!options.check_nan) return result;
-  if (Result<void> numbers = check_outputs(result, *signature_); !numbers)
-    return kernel_->noted(std::move(numbers).error());
+  if (options.check_nan) RK_TRY_VOID(check_outputs(result, *signature_));
   return result;
 }
 
@@ -227,19 +237,14 @@ Result<PreparedState::Layout> FunctionState::layout() const {
 // The operation does not hold the function, whose destructor waits: the handler does.
 void FunctionState::start_execute(std::span<const TensorView> inputs, const ExecuteOptions& options,
                                   Handler<FunctionResult> handler) const {
-  if (!usable(kernel_))
-    return Finish<FunctionResult>(std::move(handler))(refusal(kernel_), FunctionResult());
   Parts parts;
-  Result<void> ready = or_no_memory([&] { return prepare(inputs, options, parts); });
+  Result<void> ready = at_edge(kernel_, [&] { return prepare(inputs, options, parts); });
   if (!ready)
-    return Finish<FunctionResult>(std::move(handler))(kernel_->noted(std::move(ready).error()),
-                                                      FunctionResult());
-  const auto to_result = [kernel = kernel_, signature = parts.layout->signature,
+    return Finish<FunctionResult>(std::move(handler))(std::move(ready).error(), FunctionResult());
+  const auto to_result = [signature = parts.layout->signature,
                           check_nan = options.check_nan](Reply&& reply) -> Result<FunctionResult> {
     FunctionResult result(std::move(reply), signature);
-    if (!check_nan) return result;
-    if (Result<void> numbers = check_outputs(result, *signature); !numbers)
-      return kernel->noted(std::move(numbers).error());
+    if (check_nan) RK_TRY_VOID(check_outputs(result, *signature));
     return result;
   };
   start_call_operation(kernel_, parts.prepared, {.timeout = options.timeout}, to_result,
@@ -283,7 +288,7 @@ Result<PreparedCall> CompiledFunction::prepare() const {
 Result<FunctionResult> CompiledFunction::execute(std::span<const TensorView> inputs,
                                                  const ExecuteOptions& options) const {
   if (state_ == nullptr) return Error(Errc::kernel_not_found, "an empty function");
-  return or_no_memory([&] { return state_->execute(inputs, options); });
+  return at_edge(state_->kernel(), [&] { return state_->execute(inputs, options); });
 }
 
 }  // namespace ringkernel

@@ -62,7 +62,7 @@ class FunctionState {
     std::array<std::uint64_t, RK_GRAPH_BINDINGS_MAX> table;
     const FunctionLayout* layout = nullptr;
     LayoutPointer other;  // it, where it is not the plain one
-    KernelState::Prepared prepared;
+    PreparedMessage prepared;
   };
 
   /// The ring kernel, which is not active yet.
@@ -85,7 +85,7 @@ class FunctionState {
   Result<void> prepare(std::span<const TensorView> inputs, const ExecuteOptions& options,
                        Parts& parts) const;
   [[nodiscard]] Result<void> check_state(std::size_t state, DType dtype, std::size_t bytes) const;
-  /// Of states; notes its error. Zero: the runtime's `call_timeout`.
+  /// Of states. Zero: the runtime's `call_timeout`.
   Result<void> copy(const KernelState::RegionCopy& copy, std::chrono::nanoseconds timeout) const;
   [[nodiscard]] Error mismatch(Errc code, const std::string& what, const std::string& expected,
                                const std::string& got) const;

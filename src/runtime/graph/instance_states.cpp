@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "foundation/memory_error.hpp"
 #include "ops/ir_text.hpp"
+#include "runtime/edge.hpp"
 #include "runtime/graph/function_state.hpp"
 
 namespace ringkernel {
@@ -16,10 +16,9 @@ Result<std::size_t> FunctionState::find_state(std::string_view name) const {
     if (!one.empty() && one == name) return i;
     if (!one.empty()) names += (names.empty() ? "'" : ", '") + one + "'";
   }
-  return kernel_->noted(
-      Error(Errc::invalid_argument, "compiled function '" + signature_->name + "' has no state '" +
-                                        ops::excerpt(name) + "'; it has " +
-                                        (names.empty() ? "none that has a name" : names)));
+  return Error(Errc::invalid_argument, "compiled function '" + signature_->name +
+                                           "' has no state '" + ops::excerpt(name) + "'; it has " +
+                                           (names.empty() ? "none that has a name" : names));
 }
 
 Result<void> FunctionState::check_state(std::size_t state, DType dtype, std::size_t bytes) const {
@@ -46,22 +45,20 @@ Result<void> FunctionState::copy(const KernelState::RegionCopy& copy,
   if (copied) return copied;
   Error error = std::move(copied).error();
   error.detail = "states of compiled function '" + signature_->name + "': " + error.detail;
-  return kernel_->noted(std::move(error));
+  return error;
 }
 
 Result<void> FunctionState::read_state(std::size_t state, DType dtype,
                                        std::span<std::byte> elements,
                                        std::chrono::nanoseconds timeout) const {
-  if (Result<void> sound = check_state(state, dtype, elements.size()); !sound)
-    return kernel_->noted(std::move(sound).error());
+  RK_TRY_VOID(check_state(state, dtype, elements.size()));
   return copy({code_->state_offsets()[state], elements.size(), elements.data(), nullptr}, timeout);
 }
 
 Result<void> FunctionState::write_state(std::size_t state, DType dtype,
                                         std::span<const std::byte> elements,
                                         std::chrono::nanoseconds timeout) const {
-  if (Result<void> sound = check_state(state, dtype, elements.size()); !sound)
-    return kernel_->noted(std::move(sound).error());
+  RK_TRY_VOID(check_state(state, dtype, elements.size()));
   return copy({code_->state_offsets()[state], elements.size(), nullptr, elements.data()}, timeout);
 }
 
@@ -79,8 +76,7 @@ template <class Use>
 auto use_state(const std::shared_ptr<detail::FunctionState>& function, const Use& use)
     -> decltype(use()) {
   if (function == nullptr) return Error(Errc::kernel_not_found, "an empty function");
-  if (!usable(function->kernel())) return refusal(function->kernel());
-  return or_no_memory(use);
+  return at_edge(function->kernel(), use);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   Place& place = found->second;
   // Of a kernel that rests the device is not asked: with memory of its own that is a copy.
   const KernelState::Activity activity = kernel->activity();
-  if (activity.status == KernelStatus::failed) kernel->tell_failure();
+  if (activity.status == KernelStatus::failed) kernel->lifecycle().tell_failure();
   KernelState::Activity before = std::exchange(place.activity, activity);
   const bool was_stored = std::exchange(place.is_stored, false);  // until all of it is
   if (was_stored && activity.unanswered == 0 && activity == before) return place.is_stored = true;
@@ -97,9 +97,9 @@ bool Publisher::publish(const std::shared_ptr<KernelState>& kernel) {
   const bool is_resting = was_stored && activity.unanswered == 0 && activity == before;
   if (!is_resting) {
     place.metrics = kernel->metrics();
-    place.calls = kernel->calls(telemetry::calls_max);
+    place.calls = kernel->metrics_source().calls(telemetry::calls_max);
     latency_->clear();
-    kernel->copy_latency(*latency_);
+    kernel->metrics_source().copy_latency(*latency_);
     // Before the record: what has no room for it is not there.
     if (!writer_->store_latency(place.index, *latency_)) return false;
   }

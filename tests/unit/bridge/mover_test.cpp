@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -40,12 +39,12 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
       : host_(make_memory()),
         far_(make_memory()),
         device(far_.get(), arena_bytes, work_groups),
-        executor(host_.get(), 0, limits_of(work_groups), port) {
+        mover(host_.get(), 0, staging,
+              MoverLimits{.sliced = GetParam().sliced, .idle_polls_max = 1}, device, clock),
+        executor(host_.get(), 0, limits_of(work_groups), mover) {
     executor.open(1);
     std::memcpy(far_.get(), host_.get(), Executor::region_bytes(limits_of(work_groups)));
-    mover.emplace(host_.get(), 0, staging,
-                  MoverLimits{.sliced = GetParam().sliced, .idle_polls_max = 1}, device, clock);
-    port.mover = &*mover;
+    mover.open();
     clock.step_ns = 1000;
   }
 
@@ -71,7 +70,7 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
         executor, kernel, RingView::at(host_.get(), input, ring_capacity),
         RingView::at(host_.get(), output, ring_capacity), limits, clock, nudges);
     const std::uint32_t epoch = channel->set_state(RK_KERNEL_RUNNING);
-    port.work();
+    mover.work();
     EXPECT_TRUE(executor.obeys(kernel, epoch));
     return channel;
   }
@@ -105,10 +104,9 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
  protected:
   ManualClock clock;
   CountedNudges nudges;
-  MoverPort port;
   SeparateDevice device;
+  SteppedMover mover;
   Executor executor;
-  std::optional<Mover> mover;
 };
 
 INSTANTIATE_TEST_SUITE_P(Strategies, MoverTest,
@@ -145,7 +143,7 @@ TEST_P(MoverPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
   auto quick = make_channel();
   device.first_is_at_work = true;
   ASSERT_TRUE(submit(*quick, 1, 100));
-  port.work();
+  mover.work();
   ASSERT_THAT(replies(*quick), ElementsAre(1));
   const std::uint32_t last = device.slices.back();
   // The caller's session gives up after a while, and leaves it to the mover's thread.
@@ -164,7 +162,7 @@ TEST_P(MoverPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
   for (int round = 1; round <= 3; ++round) {
     for (std::size_t i = 1; i < channels.size(); i += 2)
       ASSERT_TRUE(submit(*channels[i], round, 100));
-    port.work();
+    mover.work();
     for (std::size_t i = 1; i < channels.size(); i += 2)
       ASSERT_THAT(replies(*channels[i]), ElementsAre(round)) << i;
   }
@@ -207,7 +205,7 @@ TEST_P(MoverTest, BringsRequestsThereAndRepliesBack) {
   auto channel = make_channel();
   for (int i = 1; i <= 100; ++i) {
     ASSERT_TRUE(submit(*channel, i, 100));
-    port.work();
+    mover.work();
     EXPECT_THAT(replies(*channel), ElementsAre(i));
   }
   EXPECT_TRUE(executor.parked(0));
@@ -216,7 +214,7 @@ TEST_P(MoverTest, BringsRequestsThereAndRepliesBack) {
 TEST_P(MoverTest, ACallersSessionEndsWithItsReply) {
   auto channel = make_channel();
   ASSERT_TRUE(submit(*channel, 7, 64, Executor::Wake::run_on_caller));
-  EXPECT_THAT(port.launched, ElementsAre());
+  EXPECT_THAT(mover.launched, ElementsAre());
   EXPECT_THAT(replies(*channel), ElementsAre(7));
 }
 
@@ -227,7 +225,7 @@ TEST_P(MoverTest, GoesOnWhenTheHostMakesRoom) {
   std::vector<int> received;
   for (int next = 1; received.size() < 40;) {
     while (next <= 40 && submit(*channel, next, half)) ++next;
-    port.work();
+    mover.work();
     for (const int value : replies(*channel)) received.push_back(value);
     (void)channel->do_chores(clock.now);
   }
@@ -242,13 +240,13 @@ TEST_P(MoverTest, ParksWhileTheDeviceWaitsForRoom) {
   int next = 1;
   for (; next <= 8; ++next) ASSERT_TRUE(submit(*channel, next, 1000));
   for (int turn = 0; turn < 4; ++turn) {
-    port.work();
+    mover.work();
     (void)channel->do_chores(clock.now);
   }
   EXPECT_TRUE(executor.parked(0));
   EXPECT_TRUE(executor.backpressured(channel->kernel()));
   const std::uint64_t copied = device.copied;
-  port.work();
+  mover.work();
   EXPECT_EQ(device.copied, copied);
   std::vector<int> received;
   while (received.size() < 8) {
@@ -256,7 +254,7 @@ TEST_P(MoverTest, ParksWhileTheDeviceWaitsForRoom) {
     ASSERT_FALSE(some.empty()) << "the space that was given back was not heard of";
     received.insert(received.end(), some.begin(), some.end());
     (void)channel->do_chores(clock.now);
-    port.work();
+    mover.work();
   }
   EXPECT_THAT(received, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_FALSE(executor.backpressured(channel->kernel()));
@@ -271,7 +269,7 @@ TEST_P(MoverTest, SeesThatManyStatesAreObeyed) {
   for (const std::uint32_t state : {RK_KERNEL_PAUSED, RK_KERNEL_ABSENT}) {
     std::vector<std::uint32_t> epochs;
     for (const auto& channel : channels) epochs.push_back(channel->set_state(state));
-    port.work();
+    mover.work();
     for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(executor.obeys(i, epochs[i])) << i;
     EXPECT_TRUE(executor.parked(0));
   }
@@ -282,7 +280,7 @@ TEST_P(MoverTest, ServesManyKernelsAtOnce) {
   for (std::uint32_t i = 0; i < capacity; ++i) channels.push_back(make_channel());
   for (int round = 1; round <= 3; ++round) {
     for (auto& channel : channels) ASSERT_TRUE(submit(*channel, round, 64));
-    port.work();
+    mover.work();
     for (auto& channel : channels) EXPECT_THAT(replies(*channel), ElementsAre(round));
   }
 }
@@ -291,7 +289,7 @@ TEST_P(MoverTest, SendsManyRecordsWithOneCopy) {
   auto channel = make_channel();
   for (int i = 0; i < 16; ++i) ASSERT_TRUE(submit(*channel, i, 64));
   const std::uint64_t before = device.copied;
-  port.work();
+  mover.work();
   EXPECT_EQ(replies(*channel).size(), 16u);
   // Records, position, doorbell; position, replies, released space; no more than twice.
   EXPECT_LE(device.copied - before, 14u);
@@ -306,7 +304,7 @@ TEST_P(MoverTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
     const std::uint64_t before = device.copied;
     device.log.clear();
     ASSERT_TRUE(submit(*channel, i % 100, 64));
-    port.work();
+    mover.work();
     ASSERT_THAT(replies(*channel), ElementsAre(i % 100));
     copies += device.copied - before;
     with_both += static_cast<std::uint64_t>(std::ranges::count_if(
@@ -329,7 +327,7 @@ TEST_P(MoverTest, GoesOnWhereItHadNoMemory) {
         ASSERT_TRUE(submit(*channel, round, 64));
         ASSERT_TRUE(submit(*channel, round + 100, 64));
       }
-      port.work();
+      mover.work();
       for (auto& channel : channels)
         ASSERT_THAT(replies(*channel), ElementsAre(round, round + 100)) << every;
     }
@@ -342,7 +340,7 @@ TEST_P(MoverTest, AFailedCopyIsTheExecutorsFailure) {
   auto channel = make_channel();
   device.fails_at = device.starts + 1;
   ASSERT_TRUE(submit(*channel, 1, 64));
-  port.work();
+  mover.work();
   executor.check();
   ASSERT_TRUE(executor.failed());
   EXPECT_THAT(executor.failure().detail, HasSubstr("the copy was refused"));
@@ -357,7 +355,7 @@ TEST_P(MoverTest, DoesNotFollowAHostileOutputRing) {
   device.before_fetch = [&] {
     device.at<rk_u64>(rings + 8192 + RK_OFFSETOF(rk_ring, producer.position)) = ~0ull - 63;
   };
-  port.work();
+  mover.work();
   (void)channel->try_drain();
   (void)channel->do_chores(clock.now);
   const auto refused = submit(*channel, 2, 64);
@@ -371,9 +369,9 @@ TEST_P(MoverTest, ACallerLeavesADeviceThatTakesLong) {
   device.is_stuck = true;
   clock.step_ns = 50'000;
   ASSERT_TRUE(submit(*channel, 1, 64, Executor::Wake::run_on_caller));
-  ASSERT_EQ(port.launched.size(), 1u) << "the next session is somebody else's";
+  ASSERT_EQ(mover.launched.size(), 1u) << "the next session is somebody else's";
   device.is_stuck = false;
-  port.work();
+  mover.work();
   EXPECT_THAT(replies(*channel), ElementsAre(1));
 }
 
@@ -382,7 +380,7 @@ TEST_P(MoverTest, TriesAgainWhatTheDeviceCannotLaunchYet) {
   auto channel = make_channel();
   device.is_busy = true;
   ASSERT_TRUE(submit(*channel, 1, 64));
-  port.work();
+  mover.work();
   EXPECT_THAT(replies(*channel), ElementsAre(1));
 }
 
@@ -395,14 +393,14 @@ TEST_P(MoverTest, CopiesAreCountedForTheKernelThatNeedsThem) {
         far.kernel_device_lines + busy->kernel() * sizeof(rk_kernel_device_line);
     return copy.offset >= rings || copy.offset == line;  // not a doorbell, not the executor's
   };
-  const CopyCounts rest = mover->copies(resting->kernel());
-  const CopyCounts before = mover->copies(busy->kernel());
+  const CopyCounts rest = mover.copies(resting->kernel());
+  const CopyCounts before = mover.copies(busy->kernel());
   EXPECT_GT(rest.copies, 0u) << "its rings and its state";
   device.log.clear();
   for (int i = 0; i < 16; ++i) ASSERT_TRUE(submit(*busy, i, 64));
-  port.work();
+  mover.work();
   EXPECT_EQ(replies(*busy).size(), 16u);
-  const CopyCounts after = mover->copies(busy->kernel());
+  const CopyCounts after = mover.copies(busy->kernel());
   std::uint64_t copies = 0;
   std::uint64_t bytes = 0;
   for (const rk_copy& copy : device.log | std::views::filter(is_of_busy)) {
@@ -412,13 +410,13 @@ TEST_P(MoverTest, CopiesAreCountedForTheKernelThatNeedsThem) {
   EXPECT_EQ(after.copies - before.copies, copies);
   EXPECT_EQ(after.bytes - before.bytes, bytes);
   EXPECT_LT(copies, device.log.size());
-  EXPECT_EQ(mover->copies(resting->kernel()).copies, rest.copies);
+  EXPECT_EQ(mover.copies(resting->kernel()).copies, rest.copies);
 }
 
 TEST_P(MoverTest, CountsAreTheDevices) {
   auto channel = make_channel();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit(*channel, i, 64));
-  port.work();
+  mover.work();
   const rk_telemetry_block counts = executor.telemetry(channel->kernel());
   EXPECT_EQ(counts.messages_in, 3u);
   EXPECT_EQ(counts.messages_out, 3u);
@@ -435,11 +433,11 @@ TEST_P(MoverTest, AnIndexIsUsedAgainWithOtherRings) {
   for (int round = 1; round <= 5; ++round) {
     auto channel = make_channel();
     ASSERT_TRUE(submit(*channel, round, 500));
-    port.work();
+    mover.work();
     EXPECT_THAT(replies(*channel), ElementsAre(round));
     const std::uint32_t epoch = channel->set_state(RK_KERNEL_ABSENT);
     executor.wake(0, Executor::Wake::launch);
-    port.work();
+    mover.work();
     ASSERT_TRUE(executor.obeys(channel->kernel(), epoch));
     executor.detach(channel->kernel());
   }

@@ -1,5 +1,4 @@
-/// A device with memory of its own for tests of the mover, and the executor's port to that mover;
-/// both on the caller's thread.
+/// A device with memory of its own, and a mover for it; both on the caller's thread.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -104,30 +103,26 @@ class SeparateDevice final : public DevicePort {
   std::optional<std::uint32_t> made_way_;  // the slice that the first work-group left
 };
 
-/// Sessions of the mover as the slices of an executor: on the caller's thread, all of them.
-class MoverPort final : public SlicePort {
+/// Its sessions run on the caller's thread, when the test says so.
+class SteppedMover final : public Mover {
  public:
+  using Mover::Mover;
+
   Result<void> launch(std::uint32_t slice) override {
     launched.push_back(slice);
     return {};
   }
-  bool run(std::uint32_t slice) override { return mover->run(slice); }
-  bool runs_on_caller() const noexcept override { return true; }
-  Result<void> wait(std::uint64_t timeout_ns) override { return mover->wait(timeout_ns); }
-  Result<void> error() override { return mover->error(); }
-  void refresh_telemetry(std::uint32_t kernel) override { mover->refresh_telemetry(kernel); }
 
   /// Runs the sessions that were launched; more may follow.
   void work() {
     while (!launched.empty()) {
       const std::uint32_t slice = launched.front();
       launched.pop_front();
-      ASSERT_TRUE(mover->run(slice));
+      ASSERT_TRUE(run(slice));
     }
   }
 
   std::deque<std::uint32_t> launched;
-  Mover* mover = nullptr;
 };
 
 }  // namespace ringkernel::bridge::test
