@@ -98,7 +98,7 @@ void Bridge::watch(std::unique_ptr<Watch> watch) noexcept {
     watches_.push(std::move(watch));
   }
   full_fence();  // pairs with the fence in sleep
-  nudge();
+  wake();
   // Either the last poll of `stop` came behind the push, or this sees that the loop is ending.
   if (stopping_.load(std::memory_order_acquire)) (void)poll_watches();
 }
@@ -121,7 +121,7 @@ std::size_t Bridge::serve_channels(Drain drain) {
       return delivered.has_value();  // somebody else leads: look again next time
     });
     for (const std::shared_ptr<Channel>& channel : served.channels)
-      if (channel != nullptr) work += channel->do_chores(now_ns);
+      if (channel != nullptr) work += channel->do_housekeeping(now_ns);
   }
   return work;
 }
@@ -131,7 +131,7 @@ std::size_t Bridge::poll_watches() noexcept {
   return lock.owns_lock() ? watches_.poll(clock_.now_ns()) : 0;
 }
 
-void Bridge::nudge() noexcept {
+void Bridge::wake() noexcept {
   // relaxed: ordered by the caller's full fence and the one in sleep
   if (!asleep_.load(std::memory_order_relaxed)) return;
   if (asleep_.exchange(false)) io_context_.stop();  // until the loop restarts it
@@ -173,7 +173,7 @@ void Bridge::loop() {
 void Bridge::sleep(std::uint64_t sleep_ns) {
   io_context_.restart();
   asleep_.store(true);
-  full_fence();  // pairs with the fence before nudge: either it sees "asleep" or we see its need
+  full_fence();  // pairs with the fence before wake: either it sees "asleep" or we see its need
   const std::uint64_t needed_ns = needed_at_ns();
   if (needed_ns != 0) {
     const std::uint64_t now_ns = clock_.now_ns();
@@ -182,7 +182,7 @@ void Bridge::sleep(std::uint64_t sleep_ns) {
   // `stop` stops it, too, at whatever moment.
   if (!stopping_.load(std::memory_order_acquire) && sleep_ns != 0)  // pairs with stop
     (void)io_context_.run_one_for(std::chrono::nanoseconds(sleep_ns));
-  if (!asleep_.exchange(false)) idle_.reset();  // nudged, not timed out
+  if (!asleep_.exchange(false)) idle_.reset();  // woken, not timed out
 }
 
 }  // namespace ringkernel::bridge

@@ -2,7 +2,7 @@
 /// channels, then an idle strategy; blocked when nothing is in flight that needs it.
 ///
 /// Threading: duty cycles by one thread at a time (others get 0 at once), the rest by any thread.
-/// Memory ordering: `nudge` and `sleep` shake hands, store then load; see docs/PROTOCOL.md, "Who
+/// Memory ordering: `wake` and `sleep` shake hands, store then load; see docs/PROTOCOL.md, "Who
 /// is awake".
 /// Ownership: shares the channels until `remove`; borrows executors and clock.
 #pragma once
@@ -47,7 +47,7 @@ class WatchList {
   std::unique_ptr<Watch> first_;
 };
 
-class Bridge final : public Nudge {
+class Bridge final : public Waker {
  public:
   explicit Bridge(const Clock& clock, const IdleLimits& idle = {});
   Bridge(const Bridge&) = delete;
@@ -78,7 +78,7 @@ class Bridge final : public Nudge {
   std::size_t serve_channels(Drain drain);
 
   /// Wakes the loop if it sleeps. The caller stands behind a full fence.
-  void nudge() noexcept override;
+  void wake() noexcept override;
 
  private:
   struct Served {
@@ -88,7 +88,7 @@ class Bridge final : public Nudge {
 
   std::size_t poll_watches() noexcept;
   void loop();
-  /// When the loop has work: 0 = it has already, no_deadline = when it is nudged.
+  /// When the loop has work: 0 = it has already, no_deadline = when it is woken.
   [[nodiscard]] std::uint64_t needed_at_ns() const;
   void sleep(std::uint64_t sleep_ns);
 

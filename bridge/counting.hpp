@@ -36,7 +36,7 @@ class Counted {
   std::atomic<std::uint64_t>& count_;
 };
 
-/// Adds one to a counter that has one writer at a time; relaxed: a figure.
+/// Adds one to a counter that has one writer at a time; relaxed: a metric.
 inline void bump(std::atomic<std::uint64_t>& counter) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }

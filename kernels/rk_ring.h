@@ -3,8 +3,8 @@
 ///
 /// Threading: one work-item per ring; the other end is the host.
 /// Memory ordering: a record is read after the acquire load of the producer's position that covers
-/// it, and written before the release store of the position that publishes it. The host's twins are
-/// src/ring/producer.hpp and src/ring/consumer.hpp.
+/// it, and written before the release store of the position that publishes it. The host's
+/// counterparts are src/ring/producer.hpp and src/ring/consumer.hpp.
 #ifndef RINGKERNEL_RK_RING_H
 #define RINGKERNEL_RK_RING_H
 

@@ -3,9 +3,9 @@
 ///
 /// Threading: any thread.
 /// Memory ordering: whoever raises a count or lowers the deadline stands before a full fence and
-/// then looks whether the bridge sleeps (`nudge_if_needed`). It pairs with the fence of
+/// then looks whether the bridge sleeps (`wake_if_needed`). It pairs with the fence of
 /// Bridge::sleep, which announces its sleep and then looks here (docs/PROTOCOL.md, "Who is awake").
-/// Ownership: borrows the counts and the nudge.
+/// Ownership: borrows the counts and the waker.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace ringkernel::bridge {
 
 class BridgeDemand {
  public:
-  BridgeDemand(const ChannelCounts& counts, Nudge& nudge) noexcept
-      : counts_(counts), nudge_(nudge) {}
+  BridgeDemand(const ChannelCounts& counts, Waker& waker) noexcept
+      : counts_(counts), waker_(waker) {}
 
   /// Whether anything waits that only the bridge thread will do.
   [[nodiscard]] bool exists() const noexcept {
@@ -30,10 +30,10 @@ class BridgeDemand {
     return (load(receivers) != 0 || load(room_waiters) != 0) && !counts_.idle();
   }
 
-  void nudge() noexcept { nudge_.nudge(); }
+  void wake() noexcept { waker_.wake(); }
   /// After a full fence. The bridge has to know of deadlines, to sleep no longer than until then.
-  void nudge_if_needed(bool deadline_lowered) noexcept {
-    if (deadline_lowered || exists()) nudge_.nudge();
+  void wake_if_needed(bool deadline_lowered) noexcept {
+    if (deadline_lowered || exists()) waker_.wake();
   }
 
   /// When something expires at the earliest that only the bridge thread may notice.
@@ -60,7 +60,7 @@ class BridgeDemand {
  private:
   std::atomic<std::uint64_t> next_deadline_ns_{no_deadline};
   const ChannelCounts& counts_;
-  Nudge& nudge_;
+  Waker& waker_;
 };
 
 }  // namespace ringkernel::bridge

@@ -22,8 +22,8 @@ Outcome no_message(Error reason) noexcept {
 
 Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input,
                  const RingView& output, const ChannelLimits& limits, const Clock& clock,
-                 Nudge& nudge, std::unique_ptr<WaitStrategy> strategy)
-    : shared_(executor, kernel, limits, clock, nudge),
+                 Waker& waker, std::unique_ptr<WaitStrategy> strategy)
+    : shared_(executor, kernel, limits, clock, wake),
       strategy_(strategy != nullptr ? std::move(strategy)
                                     : std::make_unique<WaitStrategy>(limits.spin_ns)),
       send_(shared_, input, output),
@@ -34,7 +34,7 @@ Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input
 Result<void> Channel::wait_for_room(std::uint64_t deadline_ns, std::uint64_t patience_ns) {
   return send_.wait_for_room(deadline_ns, patience_ns, [this] {
     (void)try_drain();
-    try_chores();
+    try_housekeeping();
   });
 }
 
@@ -72,14 +72,14 @@ Result<std::size_t> Channel::await_mailbox(std::span<MessageId> ids, Timeout tim
     if (start_ns == 0) start_ns = now_ns;
     const std::uint64_t deadline_ns = timeout.deadline_ns(now_ns);
     if (now_ns >= deadline_ns) return Error(Errc::deadline_exceeded, "no message came in time");
-    try_chores();
+    try_housekeeping();
     if (!idle() && strategy_->receives_on(now_ns - start_ns)) {
       rest_receiving();
       continue;
     }
     const Counted waiting(shared_.demand.receivers);
     full_fence();  // pairs with Bridge::sleep
-    shared_.demand.nudge_if_needed(false);
+    shared_.demand.wake_if_needed(false);
     const std::uint64_t wakes_ns = interruption.wakes_at(deadline_ns, now_ns);
     std::optional<std::chrono::nanoseconds> limit;
     if (wakes_ns != no_deadline) limit = time_left(wakes_ns, now_ns);
@@ -112,7 +112,7 @@ std::uint64_t Channel::receive_later(Completion* completion, std::uint64_t deadl
   } else {
     const bool deadline_lowered = shared_.demand.lower_deadline(deadline_ns);
     full_fence();  // pairs with Bridge::sleep
-    shared_.demand.nudge_if_needed(deadline_lowered);
+    shared_.demand.wake_if_needed(deadline_lowered);
   }
   return added.ticket;
 }
@@ -132,7 +132,7 @@ void Channel::fail_all(const Error& reason) noexcept {
 
 // --- duty cycle -------------------------------------------------------------------------------
 
-std::size_t Channel::do_chores(std::uint64_t now_ns) noexcept {
+std::size_t Channel::do_housekeeping(std::uint64_t now_ns) noexcept {
   SendQueue::Ended ended;
   const std::size_t work = send_.advance(now_ns, ended);
   finish_ended(ended);
@@ -142,9 +142,9 @@ std::size_t Channel::do_chores(std::uint64_t now_ns) noexcept {
   return work;
 }
 
-void Channel::try_chores() {
+void Channel::try_housekeeping() {
   // Whoever has the consume lock otherwise does them too.
-  demux_.while_attached([this] { (void)do_chores(shared_.clock.now_ns()); });
+  demux_.while_attached([this] { (void)do_housekeeping(shared_.clock.now_ns()); });
 }
 
 void Channel::finish_ended(const SendQueue::Ended& ended) noexcept {
@@ -178,7 +178,7 @@ void Channel::expire(std::uint64_t now_ns) noexcept {
         no_message(error_of(Errc::deadline_exceeded, "no message came in time")));
   lowered |= send_.note_deadlines();
   full_fence();  // pairs with Bridge::sleep, which may have looked while there was no deadline
-  shared_.demand.nudge_if_needed(lowered);
+  shared_.demand.wake_if_needed(lowered);
 }
 
 void Channel::check_device() {
@@ -203,7 +203,7 @@ void Channel::check_device() {
   fail_all(*reason);
 }
 
-// --- figures ----------------------------------------------------------------------------------
+// --- metrics ----------------------------------------------------------------------------------
 
 std::vector<Channel::InFlight> Channel::longest_in_flight(std::size_t count) {
   std::vector<InFlight> found;
@@ -213,7 +213,7 @@ std::vector<Channel::InFlight> Channel::longest_in_flight(std::size_t count) {
   };
   // The `count` longest so far are a heap with the shortest of them on top.
   shared_.pending.for_each_armed([&](MessageId id, const Slot& slot) {
-    found.push_back({id, slot.accepted_ns.load(std::memory_order_relaxed)});  // a figure
+    found.push_back({id, slot.accepted_ns.load(std::memory_order_relaxed)});  // a metric
     std::ranges::push_heap(found, longest_first);
     if (found.size() <= count) return;
     std::ranges::pop_heap(found, longest_first);

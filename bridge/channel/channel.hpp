@@ -14,7 +14,7 @@
 ///   consume  ReplyDemux: output ring; whoever holds it is the demultiplexer
 /// Memory ordering: every step that may need somebody else ends in `Executor::wake` or a full
 /// fence, then looks whether that somebody sleeps (docs/PROTOCOL.md, "Who is awake").
-/// Ownership: borrows executor, clock and nudge; owns the rest.
+/// Ownership: borrows executor, clock and waker; owns the rest.
 #pragma once
 
 #include <algorithm>
@@ -35,11 +35,11 @@
 
 namespace ringkernel::bridge {
 
-class Channel final : private Chores {
+class Channel final : private Housekeeping {
  public:
   /// `strategy`: how threads wait; null: a WaitStrategy with the limits' `spin_ns`.
   Channel(Executor& executor, std::uint32_t kernel, const RingView& input, const RingView& output,
-          const ChannelLimits& limits, const Clock& clock, Nudge& nudge,
+          const ChannelLimits& limits, const Clock& clock, Waker& waker,
           std::unique_ptr<WaitStrategy> strategy = nullptr);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -140,7 +140,7 @@ class Channel final : private Chores {
   [[nodiscard]] bool try_retire() noexcept { return demux_.try_retire() && send_.try_retire(); }
   /// After `try_retire`, when the device obeys that the kernel is absent: nothing that messages
   /// hold will be touched any more.
-  void release_holds() noexcept { shared_.holds.release_all(); }
+  void release_leases() noexcept { shared_.leases.release_all(); }
 
   // --- duty cycle (bridge thread, or a waiting thread) ----------------------------------------
 
@@ -149,7 +149,7 @@ class Channel final : private Chores {
   /// Moves queued messages into the ring, expires deadlines, notices a broken kernel. For those who
   /// keep the kernel from being retired meanwhile: they serve its bridge, lead, or end it
   /// themselves.
-  std::size_t do_chores(std::uint64_t now_ns) noexcept override;
+  std::size_t do_housekeeping(std::uint64_t now_ns) noexcept override;
   /// Whether anything waits that only the bridge thread will do.
   [[nodiscard]] bool needs_bridge() const noexcept { return shared_.demand.exists(); }
   /// When something expires at the earliest that only the bridge thread may notice.
@@ -157,7 +157,7 @@ class Channel final : private Chores {
     return shared_.demand.next_deadline_ns();
   }
 
-  // --- figures --------------------------------------------------------------------------------
+  // --- metrics --------------------------------------------------------------------------------
 
   [[nodiscard]] std::uint32_t kernel() const noexcept { return shared_.kernel; }
   [[nodiscard]] Executor& executor() noexcept { return shared_.executor; }
@@ -171,7 +171,7 @@ class Channel final : private Chores {
   [[nodiscard]] std::uint32_t in_flight_max() const noexcept {
     return shared_.limits.in_flight_max;
   }
-  [[nodiscard]] ChannelCounters counters() const noexcept { return shared_.counts.figures(); }
+  [[nodiscard]] ChannelCounters counters() const noexcept { return shared_.counts.metrics(); }
   /// Of messages that the device has answered; nullptr if no times are taken.
   [[nodiscard]] const Latencies* latencies() const noexcept { return shared_.latencies.get(); }
   [[nodiscard]] MethodCounts& methods() noexcept { return shared_.methods; }
@@ -191,8 +191,8 @@ class Channel final : private Chores {
   Result<std::size_t> await_mailbox(std::span<MessageId> ids, Timeout timeout);
   /// Between two looks of a thread that waits for one.
   void rest_receiving();
-  /// The chores, if nobody else is at them.
-  void try_chores();
+  /// The housekeeping, if nobody else is at them.
+  void try_housekeeping();
   void expire(std::uint64_t now_ns) noexcept;
   void check_device();
   void finish_ended(const SendQueue::Ended& ended) noexcept;

@@ -1,10 +1,10 @@
-/// How many messages of a channel were accepted, and how they ended: of ringkernel/figures.def, the
+/// How many messages of a channel were accepted, and how they ended: of ringkernel/metrics.def, the
 /// counters that are added to here.
 ///
 /// Threading: those of senders have one writer at a time (send lock); so have `replied`, `faulted`
 /// and `late` (consume lock). The others are rare: any thread adds to them. All are read by any
 /// thread.
-/// Memory ordering: figures are relaxed. An outcome is counted before its receiver has it.
+/// Memory ordering: metrics are relaxed. An outcome is counted before its receiver has it.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace ringkernel::bridge {
 struct ChannelCounters {
 #define RK_SENDER_COUNTER(name, help) std::uint64_t name = 0;
 #define RK_ENDING_COUNTER(name, help) std::uint64_t name = 0;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   std::uint64_t failed = 0;  ///< messages that ended with an error
 
   /// Grows whenever one of them does.
@@ -24,19 +24,19 @@ struct ChannelCounters {
     std::uint64_t sum = failed;
 #define RK_SENDER_COUNTER(name, help) sum += name;
 #define RK_ENDING_COUNTER(name, help) sum += name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
     return sum;
   }
 };
 
 struct ChannelCounts {
 #define RK_SENDER_COUNTER(name, help) std::atomic<std::uint64_t> name{0};
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   // Another thread's than the senders': on a line of its own.
   alignas(64) std::atomic<std::uint64_t> faulted{0};  // ended with an error of the device
   std::atomic<std::uint64_t> ended{0};                // ended with an error of the host
 #define RK_ENDING_COUNTER(name, help) std::atomic<std::uint64_t> name{0};
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
 
   /// Messages accepted whose outcome is not known yet; never less than the truth.
   [[nodiscard]] std::uint64_t unanswered() const noexcept {
@@ -48,12 +48,12 @@ struct ChannelCounts {
   }
   [[nodiscard]] bool idle() const noexcept { return unanswered() == 0; }
 
-  [[nodiscard]] ChannelCounters figures() const noexcept {
+  [[nodiscard]] ChannelCounters metrics() const noexcept {
     const auto load = [](const auto& word) { return word.load(std::memory_order_relaxed); };
     ChannelCounters counters;
 #define RK_SENDER_COUNTER(name, help) counters.name = load(name);
 #define RK_ENDING_COUNTER(name, help) counters.name = load(name);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
     counters.failed = load(faulted) + load(ended);
     return counters;
   }

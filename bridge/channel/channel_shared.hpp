@@ -1,8 +1,8 @@
-/// What both directions of a channel work with: what is in flight, what it holds, its figures.
+/// What both directions of a channel work with: what is in flight, what it holds, its metrics.
 ///
 /// Threading: as each part says.
 /// Memory ordering: parts that different threads write begin on lines of their own.
-/// Ownership: borrows executor, clock and nudge.
+/// Ownership: borrows executor, clock and waker.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include "bridge/channel/bridge_demand.hpp"
 #include "bridge/channel/channel_counts.hpp"
 #include "bridge/channel/channel_types.hpp"
-#include "bridge/channel/holds.hpp"
 #include "bridge/channel/latencies.hpp"
+#include "bridge/channel/leases.hpp"
 #include "bridge/channel/mailbox.hpp"
 #include "bridge/channel/method_counts.hpp"
 #include "bridge/channel/pending.hpp"
@@ -22,14 +22,14 @@ namespace ringkernel::bridge {
 
 struct ChannelShared {
   ChannelShared(Executor& its_executor, std::uint32_t its_kernel, const ChannelLimits& its_limits,
-                const Clock& its_clock, Nudge& nudge)
+                const Clock& its_clock, Waker& waker)
       : executor(its_executor),
         kernel(its_kernel),
         limits(its_limits),
         clock(its_clock),
         latencies(limits.sample_every != 0 ? Latencies::make() : nullptr),
         pending(limits.in_flight_max),
-        demand(counts, nudge),
+        demand(counts, wake),
         mailbox(limits.in_flight_max, demand.receivers) {}
 
   Executor& executor;
@@ -38,7 +38,7 @@ struct ChannelShared {
   const Clock& clock;
   const Latencies::Pointer latencies;  // null: no times are taken
   Pending pending;
-  Holds holds;
+  Leases leases;
   MethodCounts methods;
   ChannelCounts counts;
   alignas(64) BridgeDemand demand;

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "bridge/channel/holds.hpp"
+#include "bridge/channel/leases.hpp"
 #include "bridge/clock.hpp"
 #include "foundation/trace_log.hpp"
 #include "ringkernel/message_buffer.hpp"
@@ -35,11 +35,11 @@ struct Envelope {
   bool assisted = false;  ///< Receiver::completion: the sender is about to call `Channel::assist`
   /// What must stay in place until the device is done with the message; may be null. The channel's
   /// from the moment that the payload is written, or given to `submit_later`.
-  Hold* hold = nullptr;
+  Lease* lease = nullptr;
   ReplyPlace* reply_place = nullptr;  ///< Receiver::waiter, who has it until `wait` returns
 
-  void release_hold() const noexcept {
-    if (hold != nullptr) hold->release();
+  void release_lease() const noexcept {
+    if (lease != nullptr) lease->release();
   }
 };
 
@@ -69,12 +69,12 @@ struct ChannelLimits {
 };
 
 /// Wakes the bridge thread; implemented by Bridge.
-class Nudge {
+class Waker {
  public:
-  virtual void nudge() noexcept = 0;
+  virtual void wake() noexcept = 0;
 
  protected:
-  ~Nudge() = default;
+  ~Waker() = default;
 };
 
 /// An asynchronous send that found no room: it enters when there is some. Called with the id, or

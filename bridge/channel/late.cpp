@@ -25,7 +25,7 @@ constexpr int last_tries = 2000;  // of the last bridge
 struct List {
   std::mutex mutex;  // guards the next two
   std::shared_ptr<Late> first;
-  std::vector<Nudge*> bridges;
+  std::vector<Waker*> bridges;
   std::atomic<bool> is_any{false};  // changed with the lock
 };
 
@@ -51,7 +51,7 @@ void Late::see_to(std::shared_ptr<Late> what) noexcept {
         list().first = std::move(what);
         list().is_any.store(true, std::memory_order_relaxed);
         full_fence();  // pairs with Bridge::sleep
-        for (Nudge* const bridge : list().bridges) bridge->nudge();
+        for (Waker* const bridge : list().bridges) bridge->wake();
         return;
       }
     }
@@ -59,19 +59,19 @@ void Late::see_to(std::shared_ptr<Late> what) noexcept {
   }
 }
 
-void Late::add(Nudge& bridge) {
+void Late::add(Waker& bridge) {
   const std::lock_guard lock(list().mutex);
   list().bridges.push_back(&bridge);
 }
 
-void Late::remove(const Nudge& bridge) noexcept {
+void Late::remove(const Waker& bridge) noexcept {
   bool is_last = false;
   {
     const std::lock_guard lock(list().mutex);
     if (std::erase(list().bridges, &bridge) == 0) return;
     is_last = list().bridges.empty();
     if (list().first != nullptr)  // which this one may have put back after the others had looked
-      for (Nudge* const other : list().bridges) other->nudge();
+      for (Waker* const other : list().bridges) other->wake();
   }
   for (int i = 0; is_last && is_any() && i < last_tries; ++i)
     if (try_all() == 0) std::this_thread::sleep_for(pause);

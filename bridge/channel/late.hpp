@@ -10,7 +10,7 @@
 
 namespace ringkernel::bridge {
 
-class Nudge;
+class Waker;
 
 class Late {
  public:
@@ -22,9 +22,9 @@ class Late {
 
   // For bridges.
 
-  static void add(Nudge& bridge);
-  /// Behind this nobody nudges it. The last one sees to what is left, for a while.
-  static void remove(const Nudge& bridge) noexcept;
+  static void add(Waker& bridge);
+  /// Behind this nobody wakes it. The last one sees to what is left, for a while.
+  static void remove(const Waker& bridge) noexcept;
   [[nodiscard]] static bool is_any() noexcept;
   /// Returns how many were done.
   static std::size_t try_all() noexcept;

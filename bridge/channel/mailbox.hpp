@@ -5,7 +5,7 @@
 ///
 /// Threading: any thread. The own lock is innermost: completions are called without it.
 /// Memory ordering: the lock's. The count of those who wait is BridgeDemand::receivers, which
-/// Bridge::sleep looks at; whoever adds to it fences and nudges.
+/// Bridge::sleep looks at; whoever adds to it fences and wakes.
 /// Ownership: borrows completions until they are called or taken back.
 #pragma once
 

@@ -1,8 +1,8 @@
 /// What became of the messages of each method of a ring kernel, by the selectors of the answers.
 ///
 /// Threading: `add`: one thread at a time (KernelState's lock); `count` and `record`: whoever has
-/// the channel's consume lock; figures are read by any thread.
-/// Memory ordering: an entry is published by the number of entries; figures are relaxed.
+/// the channel's consume lock; metrics are read by any thread.
+/// Memory ordering: an entry is published by the number of entries; metrics are relaxed.
 /// Ownership: its entries, which stay where they are.
 #pragma once
 
@@ -57,8 +57,8 @@ class MethodCounts {
     const std::uint32_t count = count_.load(std::memory_order_acquire);  // pairs with add
     for (std::uint32_t i = 0; i < count; ++i) visit(static_cast<const Entry&>(*entries_[i]));
   }
-  [[nodiscard]] static std::uint64_t load(const std::uint64_t& figure) noexcept {
-    return atomic(const_cast<std::uint64_t&>(figure)).load(std::memory_order_relaxed);
+  [[nodiscard]] static std::uint64_t load(const std::uint64_t& metric) noexcept {
+    return atomic(const_cast<std::uint64_t&>(metric)).load(std::memory_order_relaxed);
   }
 
  private:
@@ -70,8 +70,8 @@ class MethodCounts {
       if (entries_[i]->selector == selector) return entries_[i].get();
     return nullptr;
   }
-  static void bump(std::uint64_t& figure) noexcept {
-    atomic(figure).store(load(figure) + 1, std::memory_order_relaxed);  // one writer
+  static void bump(std::uint64_t& metric) noexcept {
+    atomic(metric).store(load(metric) + 1, std::memory_order_relaxed);  // one writer
   }
 
   struct Free {

@@ -12,8 +12,8 @@ std::uint32_t Pending::in_use() const noexcept {
   const std::uint32_t count = used_max_.load(std::memory_order_acquire);  // pairs with acquire()
   std::uint32_t used = 0;
   for (std::uint32_t index = 0; index < count; ++index)
-    // acquire: what the last receiver noted (ReplyDemux::note_receipt); pairs with the release in
-    // reset
+    // acquire: what the last receiver noted (ReplyDemux::record_delivery); pairs with the release
+    // in reset
     used += (slots_[index].word.load(std::memory_order_acquire) & 0xff) != free ? 1 : 0;
   return used;
 }

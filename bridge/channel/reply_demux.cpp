@@ -64,7 +64,7 @@ std::size_t ReplyDemux::drain() noexcept {
 
 void ReplyDemux::deliver(const rk_record_header& header, Arrivals& arrivals) noexcept {
   bool asleep = false;
-  shared_.holds.answered(header.correlation_id);
+  shared_.leases.answered(header.correlation_id);
   shared_.methods.count(header.selector, header.fault != 0);
   Slot* const slot = header.kind == RK_RECORD_REPLY
                          ? shared_.pending.claim(header.correlation_id, &asleep)
@@ -98,7 +98,7 @@ void ReplyDemux::deliver(const rk_record_header& header, Arrivals& arrivals) noe
   // relaxed: claim has acquired the slot, and the reply what was stored before its request
   if (slot->entered_ns.load(std::memory_order_relaxed) != 0) [[unlikely]]
     note_reply(*slot, header);
-  // Counted first: whoever has the outcome finds it in the figures.
+  // Counted first: whoever has the outcome finds it in the metrics.
   bump(outcome.error ? shared_.counts.faulted : shared_.counts.replied);
   if (slot->receiver.load(std::memory_order_relaxed) == Receiver::mailbox)  // acquired by claim
     arrivals.ids[arrivals.count++] = outcome.id;
@@ -126,7 +126,7 @@ void ReplyDemux::note_reply(Slot& slot, const rk_record_header& reply) noexcept 
   shared_.latencies->to_host.record_alone(slot.replied_ns - slot.done_ns);
 }
 
-void ReplyDemux::note_receipt(const Slot& slot) noexcept {
+void ReplyDemux::record_delivery(const Slot& slot) noexcept {
   const std::uint64_t now_ns = std::max(shared_.clock.sample_ns(), slot.replied_ns);
   const std::uint64_t accepted_ns = slot.accepted_ns.load(std::memory_order_relaxed);
   shared_.latencies->delivery.record(span_ns(slot.replied_ns, now_ns));
@@ -192,7 +192,7 @@ Outcome ReplyDemux::wait(MessageId id, Timeout timeout) noexcept {
       lead(id, timeout);
       consume_lock_.unlock();
       if (shared_.demand.sleepers.load() != 0)
-        shared_.demand.nudge();  // nobody leads any more; the bridge may be dozing
+        shared_.demand.wake();  // nobody leads any more; the bridge may be dozing
     } else {
       for (std::uint32_t poll = 0; poll < WaitStrategy::follower_polls && !shared_.pending.done(id);
            ++poll)
@@ -207,7 +207,7 @@ Outcome ReplyDemux::wait(MessageId id, Timeout timeout) noexcept {
     }
     const Counted sleeping(shared_.demand.sleepers);
     full_fence();  // the count before the look whether the bridge sleeps; pairs with Bridge::sleep
-    shared_.demand.nudge();
+    shared_.demand.wake();
     if (!shared_.pending.sleep(id)) continue;
     Slot& slot = shared_.pending.slot(id);
     const std::uint64_t wakes_ns = interruption.wakes_at(deadline_ns, now_ns);
@@ -245,7 +245,7 @@ void ReplyDemux::lead(MessageId id, Timeout& timeout) {
     if (shared_.pending.done(id) || now_ns >= timeout.deadline_ns(now_ns) ||
         step == WaitStrategy::Step::stop || ending_.load(std::memory_order_relaxed))  // advice
       return;
-    (void)chores_.do_chores(now_ns);
+    (void)housekeeping_.do_housekeeping(now_ns);
     if (step == WaitStrategy::Step::hand_over) shared_.executor.note_handover();
     strategy_.rest(step);
   }
@@ -272,7 +272,7 @@ void ReplyDemux::leave_to_bridge(MessageId id) noexcept {
   if (!shared_.pending.slot(id).assisted.exchange(false)) return;
   shared_.demand.assisted.fetch_sub(1);
   full_fence();  // pairs with Bridge::sleep
-  shared_.demand.nudge_if_needed(false);
+  shared_.demand.wake_if_needed(false);
 }
 
 bool ReplyDemux::try_retire() noexcept {

@@ -33,19 +33,23 @@
 namespace ringkernel::bridge {
 
 /// What whoever leads does for the whole channel now and then; implemented by Channel.
-class Chores {
+class Housekeeping {
  public:
-  virtual std::size_t do_chores(std::uint64_t now_ns) noexcept = 0;
+  virtual std::size_t do_housekeeping(std::uint64_t now_ns) noexcept = 0;
 
  protected:
-  ~Chores() = default;
+  ~Housekeeping() = default;
 };
 
 class ReplyDemux {
  public:
-  ReplyDemux(ChannelShared& shared, SendQueue& send, WaitStrategy& strategy, Chores& chores,
-             const RingView& output)
-      : shared_(shared), send_(send), strategy_(strategy), chores_(chores), consumer_(output) {}
+  ReplyDemux(ChannelShared& shared, SendQueue& send, WaitStrategy& strategy,
+             Housekeeping& housekeeping, const RingView& output)
+      : shared_(shared),
+        send_(send),
+        strategy_(strategy),
+        housekeeping_(housekeeping),
+        consumer_(output) {}
 
   /// Delivers what lies in the output ring. nullopt: somebody else is at it.
   std::optional<std::size_t> try_drain() noexcept;
@@ -102,7 +106,7 @@ class ReplyDemux {
   void lead(MessageId id, Timeout& timeout);
   void note_reply(Slot& slot, const rk_record_header& reply) noexcept;
 
-  void note_receipt(const Slot& slot) noexcept;
+  void record_delivery(const Slot& slot) noexcept;
   void settle(Slot& slot, bool asleep) noexcept;
   void put_in_mailbox(Arrivals& arrivals) noexcept;
   void to_mailbox(std::span<const MessageId> ids) noexcept;
@@ -110,7 +114,7 @@ class ReplyDemux {
   ChannelShared& shared_;
   SendQueue& send_;
   WaitStrategy& strategy_;
-  Chores& chores_;
+  Housekeeping& housekeeping_;
 
   alignas(64) TryLock consume_lock_;
   Consumer consumer_;
@@ -132,7 +136,7 @@ template <class Slots>
 Outcome ReplyDemux::take(MessageId id, Slots& slots) {
   Slot& slot = shared_.pending.slot(id);
   if (slot.replied_ns != 0) [[unlikely]]
-    note_receipt(slot);
+    record_delivery(slot);
   Outcome outcome = std::move(slot.outcome);
   slots.release(slot);
   return outcome;

@@ -57,8 +57,8 @@ void SendQueue::commit_record(rk_record_header* header, const Envelope& envelope
   header->fault_detail = envelope.deadline_ns != no_deadline ? envelope.deadline_ns : 0;
   header->taken_ticks = 0;
   header->done_ticks = envelope.timeout_ns != no_deadline ? envelope.timeout_ns : 0;
-  if (envelope.hold != nullptr) [[unlikely]]
-    shared_.holds.add(id, envelope.hold);
+  if (envelope.lease != nullptr) [[unlikely]]
+    shared_.leases.add(id, envelope.lease);
   producer_.commit();
 }
 
@@ -104,7 +104,7 @@ bool SendQueue::drop_oldest(Ended& ended, std::int32_t priority) noexcept {
   if (lowest->first > priority) return false;
   ended.ids[ended.count++] = lowest->second.front().id;
   ended.dropped = true;
-  lowest->second.front().envelope.release_hold();
+  lowest->second.front().envelope.release_lease();
   lowest->second.pop_front();
   if (lowest->second.empty()) queue_.erase(lowest);
   shared_.demand.queued.fetch_sub(1);
@@ -141,7 +141,7 @@ void SendQueue::after_submit(Executor::Wake how, bool launch, bool deadline_lowe
     shared_.executor.launch(shared_.kernel, how);
     senders_out_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in try_retire
   }
-  shared_.demand.nudge_if_needed(deadline_lowered);
+  shared_.demand.wake_if_needed(deadline_lowered);
 }
 
 std::size_t SendQueue::flush(std::uint64_t now_ns, Ended& ended) noexcept {
@@ -151,7 +151,7 @@ std::size_t SendQueue::flush(std::uint64_t now_ns, Ended& ended) noexcept {
     Queued& next = bucket->second.front();
     const bool armed = shared_.pending.armed(next.id);
     if (!armed || next.envelope.deadline_ns <= now_ns) {
-      next.envelope.release_hold();
+      next.envelope.release_lease();
       if (armed) ended.ids[ended.count++] = next.id;
     } else {
       rk_record_header* header = producer_.try_claim(next.envelope.payload_bytes);
@@ -182,7 +182,7 @@ std::size_t SendQueue::admit(std::list<Waiting>& admitted) noexcept {
     const auto here = next++;
     const Envelope& envelope = here->envelope();
     if (here->leaves_ns() <= now_ns) {
-      envelope.release_hold();
+      envelope.release_lease();
     } else {
       Bucket* bucket = nullptr;  // without memory for it there is no room
       if (!full && shared_.demand.queued.load() - waiting_.size() < shared_.limits.queue_max)
@@ -215,7 +215,7 @@ std::uint64_t SendQueue::submit_later(const Envelope& envelope, Receiver receive
     submission.front().message.push_back({0, envelope, std::move(payload)});
   });
   if (!has_memory) {
-    envelope.release_hold();
+    envelope.release_lease();
     admission(no_memory());
     return 0;
   }
@@ -223,7 +223,7 @@ std::uint64_t SendQueue::submit_later(const Envelope& envelope, Receiver receive
   const std::uint64_t ticket = next_ticket_++;
   if (closed_) {
     lock.unlock();
-    envelope.release_hold();
+    envelope.release_lease();
     admission(close_reason_);  // written once, before closed_
     return ticket;
   }
@@ -239,7 +239,7 @@ std::uint64_t SendQueue::submit_later(const Envelope& envelope, Receiver receive
       shared_.demand.lower_deadline(std::min(envelope.deadline_ns, patience_ns));
   lock.unlock();
   full_fence();  // pairs with Bridge::sleep
-  shared_.demand.nudge_if_needed(deadline_lowered);
+  shared_.demand.wake_if_needed(deadline_lowered);
   return ticket;
 }
 
@@ -249,7 +249,7 @@ bool SendQueue::withdraw(std::uint64_t ticket) noexcept {
                                   [&](const Waiting& w) { return w.ticket == ticket; });
   if (found == waiting_.end()) return false;
   shared_.counts.cancelled.fetch_add(1, std::memory_order_relaxed);
-  found->envelope().release_hold();
+  found->envelope().release_lease();
   waiting_.erase(found);
   shared_.demand.queued.fetch_sub(1);
   return true;
@@ -294,7 +294,7 @@ Result<void> SendQueue::wait_for_room(std::uint64_t deadline_ns, std::uint64_t p
         shared_.pending.in_use() < shared_.limits.in_flight_max)
       return {};
   }
-  shared_.demand.nudge_if_needed(false);
+  shared_.demand.wake_if_needed(false);
   const std::uint64_t until_ns = std::min(deadline_ns, patience_ns);
   const Interruption interruption;
   const std::uint64_t now_ns = shared_.clock.now_ns();
@@ -374,7 +374,7 @@ void SendQueue::close(const Error& reason) noexcept {
     shared_.demand.queued.fetch_sub(waiting.size());
   }
   for (Waiting& submission : waiting) {
-    submission.envelope().release_hold();
+    submission.envelope().release_lease();
     submission.admission(reason);
   }
   room_made();
@@ -386,7 +386,7 @@ bool SendQueue::try_retire() noexcept {
   if (senders_in_ != senders_out_.load(std::memory_order_acquire)) return false;
   std::size_t queued = 0;
   for (const auto& [priority, bucket] : queue_) {
-    for (const Queued& message : bucket) message.envelope.release_hold();
+    for (const Queued& message : bucket) message.envelope.release_lease();
     queued += bucket.size();
   }
   queue_.clear();

@@ -1,4 +1,4 @@
-/// A device with memory of its own, as the mover sees it: copies in one order, and slices. The
+/// A device with memory of its own, as the copy agent sees it: copies in one order, and slices. The
 /// runtime implements it with a backend.
 ///
 /// Threading: any thread.

@@ -6,7 +6,7 @@
 /// position, then the bytes below it, which the copies' order makes complete; the host sees whole
 /// records only.
 ///
-/// Threading: one thread at a time, the mover's session.
+/// Threading: one thread at a time, the copy agent's session.
 /// Memory ordering: towards the host it stands in for the device, with the device's orders
 /// (kernels/rk_ring.h, kernels/ring_kernel.cl); towards the device, for the host, with the order of
 /// the copies (docs/PROTOCOL.md, "Two memories").

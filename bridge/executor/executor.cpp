@@ -54,7 +54,7 @@ Executor::Executor(std::byte* arena, std::uint64_t region_offset, const Executor
                    SlicePort& port)
     : arena_(arena),
       limits_(limits),
-      work_groups_(limits.before_mover ? 1 : limits.work_groups),
+      work_groups_(limits.before_copy_agent ? 1 : limits.work_groups),
       port_(port),
       host_(reinterpret_cast<rk_executor_host_line*>(arena + region_offset)),
       wake_ups_(limits.kernel_capacity),
@@ -200,8 +200,8 @@ void Executor::launch(std::uint32_t kernel, Wake how) noexcept {
   // Of several senders that see "parked", one launches. acq_rel: the winner's writes of the host
   // line's slice numbers come behind the winner's before it.
   if (!launched_.compare_exchange_strong(launched, launched + 1, std::memory_order_acq_rel)) return;
-  const auto count = [](std::atomic<std::uint64_t>& figure) {
-    figure.store(figure.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const auto count = [](std::atomic<std::uint64_t>& metric) {
+    metric.store(metric.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   };
   count(launches_);
   count(wake_ups_[kernel]);
@@ -307,7 +307,7 @@ rk_telemetry_block Executor::telemetry(std::uint32_t kernel) const noexcept {
   rk_telemetry_block copy{};
   const auto load = [](auto& word) { return atomic(word).load(std::memory_order_relaxed); };
 #define RK_DEVICE_COUNTER(name, help) copy.name = load(block.name);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   copy.last_fault = load(block.last_fault);
   copy.last_correlation_id = load(block.last_correlation_id);
   return copy;

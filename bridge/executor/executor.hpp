@@ -28,8 +28,8 @@ namespace ringkernel::bridge {
 struct ExecutorLimits {
   std::uint32_t kernel_capacity = RK_KERNELS_MAX;
   std::uint32_t work_groups = 1;
-  /// Where a mover stands for the device: it has one work-group, whatever the device has.
-  bool before_mover = false;
+  /// Where a copy agent stands for the device: it has one work-group, whatever the device has.
+  bool before_copy_agent = false;
   std::uint32_t drain_records_max = 16;
   std::uint32_t slice_records_max = 0;
 };
@@ -163,7 +163,7 @@ class Executor {
 
   /// Slices launched so far.
   [[nodiscard]] std::uint64_t slices_launched() const noexcept {
-    return launches_.load(std::memory_order_relaxed);  // a figure, as are the next two
+    return launches_.load(std::memory_order_relaxed);  // a metric, as are the next two
   }
   /// Of these, ended for the kernel's work-group.
   [[nodiscard]] std::uint64_t slices_parked(std::uint32_t kernel) const noexcept;

@@ -73,8 +73,8 @@ typedef struct rk_device_options {
 typedef struct rk_device_state {
   uint32_t struct_bytes;
   uint32_t transfer; /* RK_TRANSFER_* in use, confirmed by the self-test */
-  /* host address of the arena, 128-byte aligned. Unless zero_copy: of its twin on the host, pinned
-     where the driver pins memory; the device sees what `copies_start` has brought there */
+  /* host address of the arena, 128-byte aligned. Unless zero_copy: of its mirror on the host,
+     pinned where the driver pins memory; the device sees what `copies_start` has brought there */
   void* arena;
   uint64_t arena_bytes;
   uint64_t polls_per_ms;         /* idle polls of the self-test per millisecond; 0 = not measured */
@@ -126,8 +126,8 @@ typedef struct rk_program_source {
 #define RK_COPY_TO_DEVICE 1u
 #define RK_COPY_TO_HOST 2u
 
-/// One copy between the arena of the device and host memory that lies in its twin: of one range, or
-/// of two of the same length, in any order.
+/// One copy between the arena of the device and host memory that lies in its mirror: of one range,
+/// or of two of the same length, in any order.
 typedef struct rk_copy {
   uint32_t direction; /* RK_COPY_* */
   uint32_t

@@ -63,7 +63,7 @@ struct MindOptions {
   /// From when an op is handed to the device until it has ended, what is in front of it in its
   /// queue included. Zero: `runtime.call_timeout`.
   std::chrono::nanoseconds op_timeout{0};
-  /// Told the figures once, by the destructor. Must not throw.
+  /// Told the metrics once, by the destructor. Must not throw.
   std::function<void(const RuntimeMetrics&)> on_metrics{};
 };
 

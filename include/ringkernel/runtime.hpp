@@ -10,7 +10,7 @@
 /// Ownership: the runtime owns everything; its destructor is `shutdown`.
 /// Errors: as in kernel.hpp; functions by id answer kernel_not_found.
 /// Fork: a child has the handles of its parent and not the threads behind them. There everything
-/// that was made before answers invalid_state at once, figures are empty, destructors only forget.
+/// that was made before answers invalid_state at once, metrics are empty, destructors only forget.
 /// A runtime that the child makes works, natively (docs/ARCHITECTURE.md, "Fork").
 #pragma once
 

@@ -1,6 +1,6 @@
 /// What is known about a ring kernel or a runtime at one moment. Units are in the names.
 ///
-/// Threading: plain values. Each figure is whole; together they are no atomic snapshot.
+/// Threading: plain values. Each metric is whole; together they are no atomic snapshot.
 #pragma once
 
 #include <cstdint>
@@ -45,17 +45,17 @@ struct MethodMetrics {
   LatencySummary latency;      ///< from the submission until the answer was found; as below
 };
 
-/// Figures of one ring kernel since it was launched; each is described in ringkernel/figures.def.
-/// What the device counts, it counts before the reply is there. With `dma` and `sliced` the figures
-/// of the executor are those of the mover that stands for it.
+/// Metrics of one ring kernel since it was launched; each is described in ringkernel/metrics.def.
+/// What the device counts, it counts before the reply is there. With `dma` and `sliced` the metrics
+/// of the executor are those of the copy agent that stands for it.
 struct KernelMetrics {
   std::string id;
   std::string program;
   std::string behaviour;  ///< of the program's schema; empty: it has none
   KernelStatus status = KernelStatus::created;
-#define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name = 0;
+#define RK_KERNEL_METRIC(name, kind, help) std::uint64_t name = 0;
 #define RK_KERNEL_LATENCY(name, help) LatencySummary name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   std::vector<MethodMetrics> methods;  ///< those that were called
 };
 
@@ -91,10 +91,10 @@ struct Defragmentation {
   double fragmentation_score = 0;    ///< afterwards
 };
 
-/// Figures of a runtime; each is described in ringkernel/figures.def. What belongs to its device is
+/// Metrics of a runtime; each is described in ringkernel/metrics.def. What belongs to its device is
 /// zero after `shutdown`.
 struct RuntimeMetrics {
-  /// Where other processes read these figures (docs/TELEMETRY.md), and browsers do; empty if
+  /// Where other processes read these metrics (docs/TELEMETRY.md), and browsers do; empty if
   /// nowhere, and then why, unless the options say so.
   std::string telemetry_file;
   std::string http_address;
@@ -104,8 +104,8 @@ struct RuntimeMetrics {
   std::string device;
   std::string transfer;
   double arena_fragmentation_score = 0;  ///< ringkernel::fragmentation_score
-#define RK_RUNTIME_FIGURE(name, kind, help) std::uint64_t name = 0;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) std::uint64_t name = 0;
+#include "ringkernel/metrics.def"
 };
 
 }  // namespace ringkernel

@@ -38,9 +38,9 @@ inline Result<void> to_result(const rk_backend& table, int32_t status) noexcept 
 }
 
 /// One program on one device, as a queue of slices. The destructor waits for the last one.
-class Executor {
+class OpenExecutor {
  public:
-  Executor(const rk_backend& table, rk_executor* executor) noexcept
+  OpenExecutor(const rk_backend& table, rk_executor* executor) noexcept
       : table_(&table), executor_(executor, table.executor_destroy) {}
 
   Result<void> launch(uint32_t slice) {
@@ -79,9 +79,9 @@ class Executor {
 };
 
 /// An opened device with its arena.
-class Device {
+class OpenDevice {
  public:
-  Device(const rk_backend& table, rk_device* device) noexcept
+  OpenDevice(const rk_backend& table, rk_device* device) noexcept
       : table_(&table), device_(device, table.close) {}
 
   /// Starts copies, at least one, behind those started before. Returns the ticket of the last.
@@ -106,12 +106,12 @@ class Device {
   }
 
   /// Builds `program` for the executor whose host line lies at `executor_offset` in the arena.
-  Result<Executor> create_executor(const rk_program_source& program, uint64_t executor_offset,
-                                   uint32_t work_groups = 1) {
+  Result<OpenExecutor> create_executor(const rk_program_source& program, uint64_t executor_offset,
+                                       uint32_t work_groups = 1) {
     rk_executor* executor = nullptr;
     RK_TRY_VOID(to_result(*table_, table_->executor_create(device_.get(), &program, executor_offset,
                                                            work_groups, &executor)));
-    return Executor(*table_, executor);
+    return OpenExecutor(*table_, executor);
   }
 
  private:
@@ -153,11 +153,11 @@ class Backend {
     return lines;
   }
 
-  [[nodiscard]] Result<Device> open(uint32_t device, rk_device_options options) const {
+  [[nodiscard]] Result<OpenDevice> open(uint32_t device, rk_device_options options) const {
     options.struct_bytes = sizeof options;
     rk_device* opened = nullptr;
     RK_TRY_VOID(to_result(*table_, table_->open(device, &options, &opened)));
-    return Device(*table_, opened);
+    return OpenDevice(*table_, opened);
   }
 
  private:

@@ -25,16 +25,16 @@ ringkernel_latency to_c(const LatencySummary& latency) noexcept {
 ringkernel_kernel_figures to_c(const KernelMetrics& metrics) noexcept {
   ringkernel_kernel_figures figures{};
   figures.status = static_cast<std::int32_t>(metrics.status);
-#define RK_KERNEL_FIGURE(name, kind, help) figures.name = metrics.name;
+#define RK_KERNEL_METRIC(name, kind, help) figures.name = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) figures.name = to_c(metrics.name);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   return figures;
 }
 
 ringkernel_runtime_figures to_c(const RuntimeMetrics& metrics) noexcept {
   ringkernel_runtime_figures figures{};
-#define RK_RUNTIME_FIGURE(name, kind, help) figures.name = metrics.name;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) figures.name = metrics.name;
+#include "ringkernel/metrics.def"
   return figures;
 }
 

@@ -38,9 +38,9 @@ KernelMetricsData to_python(const KernelMetrics& metrics) {
   fields["program"] = metrics.program;
   fields["behaviour"] = metrics.behaviour;
   fields["status"] = name(metrics.status);
-#define RK_KERNEL_FIGURE(figure, kind, help) fields[#figure] = metrics.figure;
+#define RK_KERNEL_METRIC(figure, kind, help) fields[#figure] = metrics.figure;
 #define RK_KERNEL_LATENCY(latency, help) fields[#latency] = latency_from(metrics.latency);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   nb::list methods;
   for (const MethodMetrics& method : metrics.methods) methods.append(method_from(method));
   fields["methods"] = nb::tuple(methods);
@@ -57,8 +57,8 @@ RuntimeMetricsData to_python(const RuntimeMetrics& metrics) {
   fields["device"] = metrics.device;
   fields["transfer"] = metrics.transfer;
   fields["arena_fragmentation_score"] = metrics.arena_fragmentation_score;
-#define RK_RUNTIME_FIGURE(figure, kind, help) fields[#figure] = metrics.figure;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(figure, kind, help) fields[#figure] = metrics.figure;
+#include "ringkernel/metrics.def"
   return nb::steal<RuntimeMetricsData>(made("RuntimeMetrics", fields).release());
 }
 

@@ -1,5 +1,5 @@
 /// Metrics and errors as the dataclasses of pyringkernel/metrics.py, which has the same list of
-/// figures (ringkernel/figures.def).
+/// figures (ringkernel/metrics.def).
 ///
 /// Threading: with the interpreter's lock held.
 #pragma once

@@ -14,7 +14,7 @@ namespace ringkernel {
 
 class DirectPort : public bridge::SlicePort {
  public:
-  DirectPort(backend::Executor& executor, std::uint32_t work_groups) noexcept
+  DirectPort(backend::OpenExecutor& executor, std::uint32_t work_groups) noexcept
       : executor_(executor), runs_on_caller_(executor.can_run() && work_groups == 1) {}
 
   [[nodiscard]] Result<void> launch(std::uint32_t slice) override {
@@ -30,7 +30,7 @@ class DirectPort : public bridge::SlicePort {
   [[nodiscard]] Result<void> error() override { return executor_.error(); }
 
  private:
-  backend::Executor& executor_;
+  backend::OpenExecutor& executor_;
   const bool runs_on_caller_;
 };
 

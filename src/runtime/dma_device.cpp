@@ -29,7 +29,7 @@ Result<std::uint64_t> DmaDevice::start_copies(std::span<const rk_copy> copies) {
   std::uint64_t bytes = 0;
   for (const rk_copy& copy : copies) bytes += copy.bytes * (copy.second_offset != 0 ? 2 : 1);
   copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  std::uint64_t last = last_ticket_.load(std::memory_order_relaxed);  // sessions and figures copy
+  std::uint64_t last = last_ticket_.load(std::memory_order_relaxed);  // sessions and metrics copy
   while (last < ticket &&
          !last_ticket_.compare_exchange_weak(last, ticket, std::memory_order_relaxed)) {
   }

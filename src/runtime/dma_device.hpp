@@ -1,8 +1,8 @@
-/// A device with memory of its own, at a backend: what the mover copies with and launches on.
+/// A device with memory of its own, at a backend: what the copy agent copies with and launches on.
 /// Counts the copies.
 ///
 /// Threading: any thread.
-/// Memory ordering: its atomics are figures, and the number of the last copy; they stand alone.
+/// Memory ordering: its atomics are metrics, and the number of the last copy; they stand alone.
 /// Ownership: borrows the backend's executor and the device.
 /// Errors: as of a bridge::DevicePort.
 #pragma once
@@ -23,7 +23,7 @@ namespace ringkernel {
 
 class DmaDevice final : public bridge::DevicePort {
  public:
-  DmaDevice(backend::Executor& executor, backend::Device& device) noexcept
+  DmaDevice(backend::OpenExecutor& executor, backend::OpenDevice& device) noexcept
       : executor_(executor), device_(device) {}
 
   [[nodiscard]] Result<std::uint64_t> start_copies(std::span<const rk_copy> copies) override;
@@ -36,13 +36,13 @@ class DmaDevice final : public bridge::DevicePort {
   /// Waits for all that were started. E6007 after `timeout_ns`.
   [[nodiscard]] Result<void> wait_for_copies(std::uint64_t timeout_ns);
   void add_to(RuntimeMetrics& metrics) const noexcept {
-    metrics.copies += copies_.load(std::memory_order_relaxed);  // a figure, as is the next
+    metrics.copies += copies_.load(std::memory_order_relaxed);  // a metric, as is the next
     metrics.copied_bytes += copied_bytes_.load(std::memory_order_relaxed);
   }
 
  private:
-  backend::Executor& executor_;
-  backend::Device& device_;
+  backend::OpenExecutor& executor_;
+  backend::OpenDevice& device_;
   std::atomic<std::uint64_t> copies_{0};
   std::atomic<std::uint64_t> copied_bytes_{0};
   std::atomic<std::uint64_t> last_ticket_{0};  // 0: none was started

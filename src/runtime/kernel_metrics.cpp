@@ -37,7 +37,7 @@ KernelMetrics MetricsSource::all() const {
   metrics.program_version = current.version;
   const rk_telemetry_block device = of_.executor.telemetry(of_.kernel);
 #define RK_DEVICE_COUNTER(name, help) metrics.name = device.name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   add_channel(metrics);
   add_executor(metrics);
   add_rings(metrics);
@@ -50,7 +50,7 @@ void MetricsSource::add_channel(KernelMetrics& metrics) const {
   const bridge::ChannelCounters host = of_.channel->counters();
 #define RK_SENDER_COUNTER(name, help) metrics.name = host.name;
 #define RK_ENDING_COUNTER(name, help) metrics.name = host.name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   metrics.failed = host.failed;
   metrics.queued = of_.channel->queued();
   metrics.in_flight = of_.channel->in_flight();
@@ -64,8 +64,8 @@ void MetricsSource::add_executor(KernelMetrics& metrics) const {
   metrics.slices = of_.executor.slices_launched();
   metrics.parks = of_.executor.slices_parked(of_.kernel);
   metrics.wake_ups = of_.executor.wake_ups(of_.kernel);
-  if (of_.mover == nullptr) return;
-  const bridge::CopyCounts counts = of_.mover->copies(of_.kernel);
+  if (of_.copy_agent == nullptr) return;
+  const bridge::CopyCounts counts = of_.copy_agent->copies(of_.kernel);
   metrics.copies = counts.copies;
   metrics.copied_bytes = counts.bytes;
 }

@@ -1,5 +1,5 @@
 /// What is counted of one ring kernel, put together from those who count: its channel, its
-/// executor, the mover, and the positions of its rings.
+/// executor, the copy agent, and the positions of its rings.
 ///
 /// Threading: any thread. The lock is held while rings and executor are looked at, so that behind
 /// `freeze` nobody does any more.
@@ -17,7 +17,7 @@
 
 #include "bridge/channel/channel.hpp"
 #include "bridge/clock.hpp"
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 #include "bridge/executor/executor.hpp"
 #include "foundation/histogram.hpp"
 #include "ringkernel/telemetry.hpp"
@@ -31,14 +31,14 @@ class MetricsSource {
   struct Sources {
     std::shared_ptr<bridge::Channel> channel;
     const bridge::Executor& executor;
-    const bridge::Mover* mover;  ///< nullptr: the device works on the host's memory
-    std::uint32_t kernel;        ///< its index in the executor
+    const bridge::CopyAgent* copy_agent;  ///< nullptr: the device works on the host's memory
+    std::uint32_t kernel;                 ///< its index in the executor
     std::byte* arena;
     bridge::KernelRings rings;
     const KernelProgram& program;
     const bridge::Clock& clock;
   };
-  /// What changes with the figures of `metrics`, except that the device may be at work on what is
+  /// What changes with the metrics of `metrics`, except that the device may be at work on what is
   /// unanswered. Cheap: asks no device.
   struct Activity {
     std::uint64_t events = 0;
@@ -46,7 +46,7 @@ class MetricsSource {
     std::uint32_t in_flight = 0;
     KernelStatus status = KernelStatus::created;
     std::uint32_t version = 0;
-    // The executor's and the mover's figures of KernelMetrics, which change without an event.
+    // The executor's and the copy agent's metrics of KernelMetrics, which change without an event.
     std::uint64_t slices = 0;
     std::uint64_t parks = 0;
     std::uint64_t wake_ups = 0;
@@ -68,7 +68,7 @@ class MetricsSource {
   [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;
   /// Makes `latency` what it is at this moment; leaves it alone if no times are taken.
   void copy_latency(Histogram& latency) const;
-  /// The kernel has ended: its figures stay what they are now, and rings and executor may go.
+  /// The kernel has ended: its metrics stay what they are now, and rings and executor may go.
   void freeze() noexcept;
 
  private:

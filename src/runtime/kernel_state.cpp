@@ -94,7 +94,7 @@ Result<void> KernelState::open(Program& program) {
                                     .runs_ops_on_caller = program.runs_ops_on_caller()});
   metrics_.emplace(id_, MetricsSource::Sources{.channel = channel_,
                                                .executor = executor,
-                                               .mover = program.mover(),
+                                               .copy_agent = program.copy_agent(),
                                                .kernel = kernel,
                                                .arena = arena,
                                                .rings = rings,
@@ -123,7 +123,7 @@ void KernelState::stopped(bool released, const Result<void>& result) {
 }
 
 void KernelState::give_back() noexcept {
-  channel_->release_holds();
+  channel_->release_leases();
   lifecycle_.with_lock([this] { memory_->give_back(); });
 }
 

@@ -90,7 +90,7 @@ class Termination final : public bridge::Watch {
     channel.close(reason_);
     if (drain_ && !is_unmigrated() && !channel.idle() && !overdue && !executor.failed()) {
       (void)channel.try_drain();
-      (void)channel.do_chores(now_ns);
+      (void)channel.do_housekeeping(now_ns);
       return false;
     }
     if (!told_) {

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Program>> Program::open(DeviceMemory& memory, Arena& aren
                                                DefinitionPointer definition,
                                                const ProgramOptions& options) {
   const std::uint64_t bytes = bridge::Executor::region_bytes(options.limits) +
-                              (memory.is_shared() ? 0 : bridge::Mover::staging_bytes);
+                              (memory.is_shared() ? 0 : bridge::CopyAgent::staging_bytes);
   RK_TRY(region, arena.take(bytes));
   std::unique_ptr<Program> program(
       new Program(memory, std::move(definition), std::move(region), options.trace));
@@ -49,13 +49,13 @@ bool Program::is_at_work(std::uint64_t timeout_ns) {
 
 bridge::SlicePort& Program::choose_port(std::byte* arena, const ProgramOptions& options) {
   if (memory_.is_shared()) return direct_.emplace(trace_, *port_, work_groups_);
-  const bridge::MoverLimits limits{.sliced = memory_.transfer() == RK_TRANSFER_SLICED,
-                                   .idle_polls_max = idle_polls_max(options),
-                                   .slice_ns_max = bounded_ns(options.slice_for)};
+  const bridge::CopyAgentLimits limits{.sliced = memory_.transfer() == RK_TRANSFER_SLICED,
+                                       .idle_polls_max = idle_polls_max(options),
+                                       .slice_ns_max = bounded_ns(options.slice_for)};
   const std::uint64_t staging_offset =
-      region_offset_ + region_bytes_ - bridge::Mover::staging_bytes;
+      region_offset_ + region_bytes_ - bridge::CopyAgent::staging_bytes;
   dma_.emplace(*port_, memory_.device());
-  return mover_.emplace(trace_, arena, region_offset_, staging_offset, limits, *dma_, clock_);
+  return copy_agent_.emplace(trace_, arena, region_offset_, staging_offset, limits, *dma_, clock_);
 }
 
 Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
@@ -67,7 +67,7 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   port_.emplace(std::move(port));
   bridge::SlicePort& slices = choose_port(arena.data(), options);
   bridge::ExecutorLimits limits = options.limits;
-  limits.before_mover = mover_.has_value();
+  limits.before_copy_agent = copy_agent_.has_value();
   executor_.emplace(arena.data(), region_offset_, limits, slices);
   if (options.slices_have_clock)
     executor_->set_idle_ns(std::max<std::uint64_t>(bounded_ns(options.park_after), 1),
@@ -75,9 +75,9 @@ Result<void> Program::start(Arena& arena, const ProgramOptions& options) {
   executor_->set_turn_ns(static_cast<std::uint32_t>(std::min<std::uint64_t>(
       bounded_ns(options.turn_for), std::numeric_limits<std::uint32_t>::max())));
   executor_->open(PollCalibration::polls_short);
-  if (mover_) {
+  if (copy_agent_) {
     RK_TRY_VOID(memory_.to_device(region_offset_, region_bytes_));
-    mover_->open();
+    copy_agent_->open();
     return {};
   }
   std::uint32_t polls = idle_polls_max(options);

@@ -1,6 +1,6 @@
 /// A program as it runs on the device: its executor at the backend, its region in the arena, and
 /// the bridge's end of it. Between the two it chooses who runs the slices: the backend, or the
-/// mover where the device has memory of its own.
+/// copy agent where the device has memory of its own.
 ///
 /// Threading: any thread once `open` has returned.
 #pragma once
@@ -14,7 +14,7 @@
 
 #include "backend/backend.hpp"
 #include "bridge/clock.hpp"
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 #include "bridge/executor/executor.hpp"
 #include "program/definition.hpp"
 #include "ringkernel/telemetry.hpp"
@@ -68,15 +68,17 @@ class Program final {
 
   /// Adds the slices that were launched on the device so far, and the copies that were started.
   void add_to(RuntimeMetrics& metrics) const noexcept {
-    metrics.slices += mover_ ? mover_->device_slices() : executor_->slices_launched();
+    metrics.slices += copy_agent_ ? copy_agent_->device_slices() : executor_->slices_launched();
     if (dma_) dma_->add_to(metrics);
   }
 
   /// nullptr: the device works on the host's memory.
-  [[nodiscard]] const bridge::Mover* mover() const noexcept { return mover_ ? &*mover_ : nullptr; }
+  [[nodiscard]] const bridge::CopyAgent* copy_agent() const noexcept {
+    return copy_agent_ ? &*copy_agent_ : nullptr;
+  }
 
   /// Tells the trace of a slice that has ended since the last look. Nobody else knows when: those
-  /// who send look, and who publishes the figures does.
+  /// who send look, and who publishes the metrics does.
   void note_parked() {
     trace_.ended_if([this] { return executor_->parked(0); });
   }
@@ -84,7 +86,9 @@ class Program final {
   /// Whether slices can run on the thread that launches them.
   [[nodiscard]] bool runs_on_caller() const noexcept { return executor_->runs_on_caller(); }
   /// Whether that runs the ops themselves, and not only copies for a device that does.
-  [[nodiscard]] bool runs_ops_on_caller() const noexcept { return !mover_ && runs_on_caller(); }
+  [[nodiscard]] bool runs_ops_on_caller() const noexcept {
+    return !copy_agent_ && runs_on_caller();
+  }
   /// Whether a slice or a copy of it is under way, or a driver may still begin one, after that
   /// time. Then its region and the program have to stay.
   [[nodiscard]] bool is_at_work(std::uint64_t timeout_ns);
@@ -118,11 +122,11 @@ class Program final {
   const std::uint64_t region_offset_;
   const std::uint64_t region_bytes_;
   std::uint32_t work_groups_ = 1;
-  std::optional<backend::Executor> port_;
+  std::optional<backend::OpenExecutor> port_;
   std::optional<TracedPort<DirectPort>> direct_;  // where the device works on the host's memory
-  std::optional<DmaDevice> dma_;                  // where it has its own, as the mover
+  std::optional<DmaDevice> dma_;                  // where it has its own, as the copy agent
   std::optional<bridge::Executor> executor_;
-  std::optional<TracedPort<bridge::Mover>> mover_;  // goes first: it ends its thread
+  std::optional<TracedPort<bridge::CopyAgent>> copy_agent_;  // goes first: it ends its thread
 };
 
 }  // namespace ringkernel

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "backend/registry.hpp"
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 #include "bridge/executor/executor.hpp"
 #include "foundation/align.hpp"
 #include "foundation/environment.hpp"
@@ -131,7 +131,7 @@ Result<void> check_arena(const RuntimeOptions& options, const rk_device_state& s
       bridge::Executor::region_bytes({.kernel_capacity = options.kernels_per_program,
                                       .work_groups = state.work_groups,
                                       .drain_records_max = options.drain_records_max}) +
-      (state.transfer == RK_TRANSFER_ZERO_COPY ? 0 : bridge::Mover::staging_bytes);
+      (state.transfer == RK_TRANSFER_ZERO_COPY ? 0 : bridge::CopyAgent::staging_bytes);
   const std::uint64_t rings =
       2 * align_up<std::uint64_t>(ring_bytes(ring_bytes_min), RK_LINE_BYTES);
   const std::uint64_t room = state.arena_bytes - state.arena_bytes % Arena::granule_bytes;
@@ -267,7 +267,7 @@ Result<RingKernelRuntime> RuntimeBuilder::open() const {
   for (std::size_t i = choice.device.value_or(0); i < std::min(end, candidates.size()); ++i) {
     const Candidate& candidate = candidates[i];
     device_options.work_groups = wanted_work_groups(options.work_groups, candidate.description);
-    Result<backend::Device> device = candidate.backend.open(candidate.index, device_options);
+    Result<backend::OpenDevice> device = candidate.backend.open(candidate.index, device_options);
     if (!device) {
       const std::string text = device.error().text();
       const bool is_asked_for = choice.device || !choice.backend.empty();

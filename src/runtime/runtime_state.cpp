@@ -58,7 +58,7 @@ std::string fault_of_name(std::string_view name) {
 }
 
 RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_name,
-                           const rk_device_description& description, backend::Device device,
+                           const rk_device_description& description, backend::OpenDevice device,
                            const rk_device_state& device_state)
     : options_(options),
       backend_name_(std::move(backend_name)),

@@ -51,7 +51,7 @@ class Publisher;
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
   RuntimeState(const RuntimeOptions& options, std::string backend_name,
-               const rk_device_description& description, backend::Device device,
+               const rk_device_description& description, backend::OpenDevice device,
                const rk_device_state& device_state);
   RuntimeState(const RuntimeState&) = delete;
   RuntimeState& operator=(const RuntimeState&) = delete;
@@ -134,7 +134,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::uint64_t deadline_ns(std::chrono::nanoseconds timeout) const noexcept;
 
  private:
-  /// The figures that the programs have no part in.
+  /// The metrics that the programs have no part in.
   [[nodiscard]] RuntimeMetrics own_metrics() const;
   /// Those of the programs, whose lock is held.
   void add_programs(RuntimeMetrics& metrics) const;

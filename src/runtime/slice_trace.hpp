@@ -15,6 +15,7 @@
 
 #include "bridge/clock.hpp"
 #include "foundation/trace_log.hpp"
+#include "ringkernel/result.hpp"
 
 namespace ringkernel {
 

@@ -34,8 +34,8 @@ struct RuntimeRecord {
   char backend[32];  // text ends with a zero, cut off where it is longer
   char device[128];
   char transfer[16];
-#define RK_RUNTIME_FIGURE(name, kind, help) std::uint64_t name;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) std::uint64_t name;
+#include "ringkernel/metrics.def"
 };
 
 struct KernelRecord {
@@ -45,9 +45,9 @@ struct KernelRecord {
   char id[kernel_id_length_max + 8];
   char program[72];
   char behaviour[72];
-#define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name;
+#define RK_KERNEL_METRIC(name, kind, help) std::uint64_t name;
 #define RK_KERNEL_LATENCY(name, help) LatencySummary name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   std::uint64_t call_count;       // at most calls_max
   CallInFlight calls[calls_max];  // those that wait longest, longest first
 };

@@ -78,7 +78,7 @@ Result<OpenFile> open_file(const std::filesystem::path& path) {
   struct stat what {};
   if (fstat(file.get(), &what) != 0) return system_failure();
   if (!S_ISREG(what.st_mode)) return failure(Errc::bad_record, "no counters file");
-  // Figures are of this user's own services.
+  // Metrics are of this user's own services.
   if (what.st_uid != geteuid() && geteuid() != 0)
     return failure(Errc::backend_unavailable, "another user's");
   const auto bytes = static_cast<std::size_t>(what.st_size);
@@ -177,9 +177,9 @@ std::optional<Published<RuntimeMetrics>> CountersReader::runtime() const {
   metrics.backend = text_of(record.backend);
   metrics.device = text_of(record.device);
   metrics.transfer = text_of(record.transfer);
-#define RK_RUNTIME_FIGURE(name, kind, help) \
+#define RK_RUNTIME_METRIC(name, kind, help) \
   metrics.name = static_cast<decltype(metrics.name)>(record.name);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   metrics.arena_fragmentation_score =
       fragmentation_score(metrics.arena_free_bytes, metrics.arena_largest_free_bytes);
   return published;
@@ -227,9 +227,9 @@ std::vector<PublishedKernel> CountersReader::kernels() const {
     metrics.program = text_of(record.program);
     metrics.behaviour = text_of(record.behaviour);
     metrics.status = static_cast<KernelStatus>(record.status);
-#define RK_KERNEL_FIGURE(name, kind, help) metrics.name = record.name;
+#define RK_KERNEL_METRIC(name, kind, help) metrics.name = record.name;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = record.name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
     if (const auto called = methods.find(published.number); called != methods.end())
       metrics.methods = std::move(called->second);
     kernels.push_back(std::move(published));

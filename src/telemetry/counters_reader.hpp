@@ -29,7 +29,7 @@
 
 namespace ringkernel::telemetry {
 
-/// Figures with the moment that they are of.
+/// Metrics with the moment that they are of.
 template <class Metrics>
 struct Published {
   Metrics metrics;

@@ -194,8 +194,8 @@ void CountersWriter::store(const RuntimeMetrics& metrics) {
   put_text(record.backend, metrics.backend);
   put_text(record.device, metrics.device);
   put_text(record.transfer, metrics.transfer);
-#define RK_RUNTIME_FIGURE(name, kind, help) record.name = metrics.name;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) record.name = metrics.name;
+#include "ringkernel/metrics.def"
   (void)replace(offsetof(CountersFile, runtime), 0, runtime_, record);
 }
 
@@ -208,9 +208,9 @@ bool CountersWriter::store(std::uint32_t place, std::uint64_t number, const Kern
   put_text(record.id, metrics.id);
   put_text(record.program, metrics.program);
   put_text(record.behaviour, metrics.behaviour);
-#define RK_KERNEL_FIGURE(name, kind, help) record.name = metrics.name;
+#define RK_KERNEL_METRIC(name, kind, help) record.name = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) record.name = metrics.name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   record.call_count = std::min(calls.size(), calls_max);
   std::copy_n(calls.begin(), record.call_count, record.calls);
   if (!replace(offsetof(CountersFile, kernels), place, kernels_[place], record)) return false;

@@ -21,14 +21,15 @@ const char* name(KernelStatus status) noexcept {
 namespace telemetry {
 namespace {
 
-enum class FigureKind : std::uint8_t { counter, gauge };
+enum class CounterOrGauge : std::uint8_t { counter, gauge };
 
 }  // namespace
 
 void subtract(KernelMetrics& metrics, const KernelMetrics& before) noexcept {
-#define RK_KERNEL_FIGURE(name, kind, help) \
-  if (FigureKind::kind == FigureKind::counter) metrics.name -= std::min(metrics.name, before.name);
-#include "ringkernel/figures.def"
+#define RK_KERNEL_METRIC(name, kind, help)             \
+  if (CounterOrGauge::kind == CounterOrGauge::counter) \
+    metrics.name -= std::min(metrics.name, before.name);
+#include "ringkernel/metrics.def"
 }
 
 }  // namespace telemetry

@@ -1,4 +1,4 @@
-/// Arithmetic with figures.
+/// Arithmetic with metrics.
 ///
 /// Threading: plain functions.
 #pragma once

@@ -114,9 +114,9 @@ std::string labels_of(const Reading& reading, const KernelMetrics& kernel) {
 }
 
 /// Times are in seconds there.
-void add_kernel_figure(std::string& text, std::string_view name, MetricKind kind,
+void add_kernel_metric(std::string& text, std::string_view name, MetricKind kind,
                        std::string_view help, const std::vector<Reading>& readings,
-                       std::uint64_t KernelMetrics::*figure) {
+                       std::uint64_t KernelMetrics::*metric) {
   constexpr std::string_view ns = "_ns";
   const bool is_time = name.ends_with(ns);
   if (is_time) name.remove_suffix(ns.size());
@@ -125,9 +125,9 @@ void add_kernel_figure(std::string& text, std::string_view name, MetricKind kind
     for (const KernelReading& kernel : reading.kernels) {
       const std::string labels = labels_of(reading, kernel.metrics);
       if (is_time)
-        family.add(labels, seconds(kernel.metrics.*figure));
+        family.add(labels, seconds(kernel.metrics.*metric));
       else
-        family.add(labels, kernel.metrics.*figure);
+        family.add(labels, kernel.metrics.*metric);
     }
 }
 
@@ -226,12 +226,12 @@ std::string render_prometheus(const std::vector<Reading>& readings) {
     add_latency(text, help, readings);      \
   else                                      \
     add_hop(text, "kernel_" #name "_seconds", help, readings, &KernelMetrics::name);
-#define RK_KERNEL_FIGURE(name, kind, help) \
-  add_kernel_figure(text, #name, MetricKind::kind, help, readings, &KernelMetrics::name);
-#define RK_RUNTIME_FIGURE(name, kind, help)                           \
+#define RK_KERNEL_METRIC(name, kind, help) \
+  add_kernel_metric(text, #name, MetricKind::kind, help, readings, &KernelMetrics::name);
+#define RK_RUNTIME_METRIC(name, kind, help)                           \
   add_runtimes(Family(text, #name, MetricKind::kind, help), readings, \
                [](const RuntimeMetrics& metrics) { return std::uint64_t{metrics.name}; });
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   return text;
 }
 

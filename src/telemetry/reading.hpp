@@ -26,7 +26,7 @@ struct KernelReading : PublishedKernel {
 enum class Health : std::uint8_t {
   running,
   silent,         ///< the process is there, and has published nothing for long
-  dead,           ///< the process is gone; the figures are its last ones
+  dead,           ///< the process is gone; the metrics are its last ones
   unreadable,     ///< `problem` says why
   other_version,  ///< likewise
 };

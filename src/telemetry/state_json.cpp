@@ -21,10 +21,10 @@ Json to_json(const KernelReading& kernel, const Reading* before) {
               {"behaviour", metrics.behaviour},
               {"state", ringkernel::name(metrics.status)},
               {"published_ns", kernel.published_ns}};
-#define RK_KERNEL_FIGURE(name, kind, help) object[#name] = metrics.name;
+#define RK_KERNEL_METRIC(name, kind, help) object[#name] = metrics.name;
 #define RK_KERNEL_LATENCY(name, help) \
   if (is_known(metrics, &KernelMetrics::name)) object[#name] = to_json(metrics.name);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   Json calls = Json::array();
   for (const CallInFlight& call : kernel.calls)
     calls.push_back(Json{{"message", call.message}, {"age_ns", call.age_ns}});
@@ -48,8 +48,8 @@ Json to_json(const Published<RuntimeMetrics>& runtime) {
               {"device", metrics.device},
               {"transfer", metrics.transfer},
               {"published_ns", runtime.published_ns}};
-#define RK_RUNTIME_FIGURE(name, kind, help) object[#name] = metrics.name;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) object[#name] = metrics.name;
+#include "ringkernel/metrics.def"
   return object;
 }
 

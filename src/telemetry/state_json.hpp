@@ -1,4 +1,4 @@
-/// Readings as JSON, every figure of them.
+/// Readings as JSON, every metric of them.
 ///
 /// Threading: plain functions.
 #pragma once

@@ -147,8 +147,8 @@ class Headers(unittest.TestCase):
     def test_members_that_a_list_makes_are_written_out(self):
         with in_folder(ROOT):
             text = self.filtered(
-                "#define RK_KERNEL_FIGURE(name, kind, help) std::uint64_t name = 0;",
-                '#include "ringkernel/figures.def"')
+                "#define RK_KERNEL_METRIC(name, kind, help) std::uint64_t name = 0;",
+                '#include "ringkernel/metrics.def"')
         self.assertIn("  std::uint64_t accepted = 0;  ///< Messages accepted\n", text)
         self.assertIn("  std::uint64_t queued = 0;  ///< Messages that wait", text)
         self.assertNotIn("latency", text)

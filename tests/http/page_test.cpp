@@ -41,16 +41,16 @@ std::string literal(std::string_view text) { return json::serialize(json::string
 /// What the page says of a kernel, but for an age that never stands still.
 Figures figures_of(const KernelMetrics& metrics) {
   Figures figures;
-#define RK_KERNEL_FIGURE(name, kind, help) figures[#name] = std::to_string(metrics.name);
-#include "ringkernel/figures.def"
+#define RK_KERNEL_METRIC(name, kind, help) figures[#name] = std::to_string(metrics.name);
+#include "ringkernel/metrics.def"
   figures.erase("oldest_call_age_ns");
   return figures;
 }
 
 Figures figures_of(const RuntimeMetrics& metrics) {
   Figures figures;
-#define RK_RUNTIME_FIGURE(name, kind, help) figures[#name] = std::to_string(metrics.name);
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) figures[#name] = std::to_string(metrics.name);
+#include "ringkernel/metrics.def"
   return figures;
 }
 
@@ -190,7 +190,7 @@ TEST_P(Page, ShowsEveryFigureAsItIsCounted) {
     EXPECT_THAT(figures_at("#hops [data-hop=" #name "]"), IsSupersetOf(figures_of(metrics.name))) \
         << #name;                                                                                 \
   }
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   EXPECT_TRUE(await([&] {
     shown = figures_at("#runtime-figures");
     return shown == figures_of(runtime.metrics());

@@ -53,7 +53,7 @@ TEST_P(Rkstat, ShowsARuntimeAtWork) {
   EXPECT_EQ(shown.at("id").as_string(), "worker");
   EXPECT_EQ(shown.at("state").as_string(), "active");
   EXPECT_EQ(shown.at("messages_per_second").to_number<double>(), 0.0) << "it has nothing to do";
-#define RK_KERNEL_FIGURE(name, kind, help) \
+#define RK_KERNEL_METRIC(name, kind, help) \
   EXPECT_EQ(shown.at(#name).to_number<std::uint64_t>(), metrics.name) << #name;
 #define RK_KERNEL_LATENCY(name, help)                                                        \
   EXPECT_EQ(shown.contains(#name), metrics.name.count != 0) << #name;                        \
@@ -61,7 +61,7 @@ TEST_P(Rkstat, ShowsARuntimeAtWork) {
     EXPECT_EQ(shown.at(#name).at("count").to_number<std::uint64_t>(), 7u) << #name;          \
     EXPECT_EQ(shown.at(#name).at("max_ns").to_number<std::uint64_t>(), metrics.name.max_ns); \
   }
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   EXPECT_EQ(shown.contains("device"), true);
   EXPECT_EQ(shown.contains("executor"), has_device_clock(runtime));
   EXPECT_EQ(shown.at("latency_just_now").at("count").to_number<int>(), 0);

@@ -58,11 +58,11 @@ TEST_P(Telemetry, TheFileSaysWhatTheMetricsSay) {
     EXPECT_EQ(kernel.metrics.id, now.id);
     EXPECT_EQ(kernel.metrics.program, now.program);
     EXPECT_EQ(kernel.metrics.status, now.status);
-#define RK_KERNEL_FIGURE(name, kind, help) EXPECT_EQ(kernel.metrics.name, now.name) << #name;
+#define RK_KERNEL_METRIC(name, kind, help) EXPECT_EQ(kernel.metrics.name, now.name) << #name;
 #define RK_KERNEL_LATENCY(name, help)                            \
   EXPECT_EQ(kernel.metrics.name.count, now.name.count) << #name; \
   EXPECT_EQ(kernel.metrics.name.p99_ns, now.name.p99_ns) << #name;
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   }
   EXPECT_EQ(busy.metrics().in_flight, 1u) << "it waits to be received";
   EXPECT_EQ(resting.metrics().input_ring_used_bytes, 128u) << "one record that nobody reads";

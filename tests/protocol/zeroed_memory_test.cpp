@@ -59,7 +59,7 @@ class ZeroedMemory : public ::testing::TestWithParam<const char*> {
   [[nodiscard]] std::vector<std::byte> bytes() const { return {arena_, arena_ + arena_bytes}; }
 
  private:
-  std::optional<backend::Device> device_;
+  std::optional<backend::OpenDevice> device_;
   std::byte* arena_ = nullptr;
 };
 

@@ -12,12 +12,12 @@ import pyringkernel as rk
 from conftest import ROOT
 
 F32, I32 = np.float32, np.int32
-FIGURES = (ROOT / "include/ringkernel/figures.def").read_text()
+FIGURES = (ROOT / "include/ringkernel/metrics.def").read_text()
 
 
 def listed(kind):
-    if kind == "KERNEL_FIGURE":
-        kind = r"(?:KERNEL_FIGURE|\w+_COUNTER)"
+    if kind == "KERNEL_METRIC":
+        kind = r"(?:KERNEL_METRIC|\w+_COUNTER)"
     return set(re.findall(rf"^RK_{kind}\((\w+),", FIGURES, re.MULTILINE))
 
 
@@ -50,8 +50,8 @@ def test_a_runtime_says_where_it_is(runtime):
 
 def test_every_figure_of_the_list_is_there():
     for cls, kinds in (
-        (rk.KernelMetrics, ("KERNEL_FIGURE", "KERNEL_LATENCY")),
-        (rk.RuntimeMetrics, ("RUNTIME_FIGURE",)),
+        (rk.KernelMetrics, ("KERNEL_METRIC", "KERNEL_LATENCY")),
+        (rk.RuntimeMetrics, ("RUNTIME_METRIC",)),
     ):
         for kind in kinds:
             assert len(listed(kind)) > 5 and listed(kind) <= names(cls)

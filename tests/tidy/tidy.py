@@ -77,7 +77,7 @@ ROOMS = {
 }
 PUBLIC_HEADERS = {
     "foundation": {"diagnostic.hpp", "error.hpp", "errc.def", "result.hpp", "tensor.hpp",
-                   "limits.hpp", "message_buffer.hpp", "interrupt.hpp", "figures.def"},
+                   "limits.hpp", "message_buffer.hpp", "interrupt.hpp", "metrics.def"},
     "ops": {"op.hpp"},
     "message": {"message.hpp", "ops.hpp"},
     "program": {"program.hpp"},

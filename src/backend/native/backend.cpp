@@ -21,14 +21,14 @@ namespace ringkernel::native {
 namespace {
 
 /// The host works on the device's memory.
-struct Device {
+struct HostDevice {
   uint32_t work_groups;
   Memory arena;
 };
 
 // The ABI's handle types stay incomplete: each backend casts them to its own at this seam.
-Device* self(rk_device* device) { return reinterpret_cast<Device*>(device); }
-Executor* self(rk_executor* executor) { return reinterpret_cast<Executor*>(executor); }
+HostDevice* self(rk_device* device) { return reinterpret_cast<HostDevice*>(device); }
+HostExecutor* self(rk_executor* executor) { return reinterpret_cast<HostExecutor*>(executor); }
 
 int32_t score() { return 10; }
 
@@ -80,7 +80,7 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
                    "the native backend works in the process's own memory: it has no strategy but "
                    "zero_copy");
     RK_TRY(arena, Memory::map("an arena", align_up<uint64_t>(options->arena_bytes, 4096)));
-    *out = reinterpret_cast<rk_device*>(new Device{
+    *out = reinterpret_cast<rk_device*>(new HostDevice{
         .work_groups = std::clamp(options->work_groups, 1u, RK_WORK_GROUPS_MAX),
         .arena = std::move(arena),
     });
@@ -127,8 +127,8 @@ int32_t executor_create(rk_device* device, const rk_program_source* program,
       return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                              std::to_string(self(device)->work_groups));
     const Memory& arena = self(device)->arena;
-    RK_TRY(executor,
-           Executor::create({arena.data(), arena.bytes()}, *program, executor_offset, work_groups));
+    RK_TRY(executor, HostExecutor::create({arena.data(), arena.bytes()}, *program, executor_offset,
+                                          work_groups));
     *out = reinterpret_cast<rk_executor*>(executor.release());
     return {};
   });

@@ -28,22 +28,22 @@ Result<CalledPointer> find_called(const rk_program_source& program) {
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> Executor::create(std::span<std::byte> arena,
-                                                   const rk_program_source& program,
-                                                   std::uint64_t offset,
-                                                   std::uint32_t work_groups) {
+Result<std::unique_ptr<HostExecutor>> HostExecutor::create(std::span<std::byte> arena,
+                                                           const rk_program_source& program,
+                                                           std::uint64_t offset,
+                                                           std::uint32_t work_groups) {
   const SliceFunction function = find_program(program.built_in);
   if (function == nullptr)
     return Error(Errc::program_not_found,
                  std::string("'") + program.name + "' is none that the native backend has");
   RK_TRY(called, find_called(program));
   RK_TRY(memory, Memory::map("a workspace", work_groups * group_bytes));
-  return std::unique_ptr<Executor>(
-      new Executor(arena, function, std::move(called), offset, work_groups, std::move(memory)));
+  return std::unique_ptr<HostExecutor>(
+      new HostExecutor(arena, function, std::move(called), offset, work_groups, std::move(memory)));
 }
 
-Executor::Executor(std::span<std::byte> arena, SliceFunction function, CalledPointer called,
-                   std::uint64_t offset, std::uint32_t work_groups, Memory memory)
+HostExecutor::HostExecutor(std::span<std::byte> arena, SliceFunction function, CalledPointer called,
+                           std::uint64_t offset, std::uint32_t work_groups, Memory memory)
     : arena_(arena),
       function_(function),
       called_(std::move(called)),
@@ -58,7 +58,7 @@ Executor::Executor(std::span<std::byte> arena, SliceFunction function, CalledPoi
   if (!others_.empty()) start();
 }
 
-Result<void> Executor::prepare(const rk_program_source& program) {
+Result<void> HostExecutor::prepare(const rk_program_source& program) {
   if (called_ == nullptr || program.hosted_text == nullptr)
     return Error(Errc::unsupported, "a program that is part of the library is not replaced");
   RK_TRY(called, find_called(program));
@@ -67,7 +67,7 @@ Result<void> Executor::prepare(const rk_program_source& program) {
   return {};
 }
 
-Result<void> Executor::replace(std::uint64_t timeout_ns) {
+Result<void> HostExecutor::replace(std::uint64_t timeout_ns) {
   if (next_ == nullptr) return Error(Errc::invalid_argument, "no program was prepared");
   // release: what it points to; pairs with the acquire in run_slice
   current_.store(next_.get(), std::memory_order_release);
@@ -78,18 +78,18 @@ Result<void> Executor::replace(std::uint64_t timeout_ns) {
   return {};
 }
 
-void Executor::forget() noexcept {
+void HostExecutor::forget() noexcept {
   for (std::size_t group = 0; group <= others_.size(); ++group)
     std::memset(local(group), 0, RK_SLICE_BYTES);
 }
 
-void Executor::run_group(std::uint32_t slice, std::uint32_t group) {
+void HostExecutor::run_group(std::uint32_t slice, std::uint32_t group) {
   const SliceFunction function = running_ != nullptr ? running_->function : function_;
   function(reinterpret_cast<rk_u8*>(arena_.data()), arena_.size(), offset_, slice, group,
            workspace(group), local(group), running_ != nullptr ? &running_->code : nullptr);
 }
 
-void Executor::run_slice(std::uint32_t slice) {
+void HostExecutor::run_slice(std::uint32_t slice) {
   // acquire: pairs with the release in replace
   running_ = current_.load(std::memory_order_acquire);
   running_slice_.store(slice, std::memory_order_relaxed);  // a hint, for ask_to_leave
@@ -98,14 +98,14 @@ void Executor::run_slice(std::uint32_t slice) {
   for (const auto& other : others_) (void)other->wait(forever_ns);
 }
 
-void Executor::ask_to_leave() noexcept {
+void HostExecutor::ask_to_leave() noexcept {
   auto* const line = reinterpret_cast<rk_executor_host_line*>(arena_.data() + offset_);
   // relaxed: the words stand alone
   std::atomic_ref(line->leave_slice)
       .store(running_slice_.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-bool Executor::wait_for_old(std::uint64_t timeout_ns) {
+bool HostExecutor::wait_for_old(std::uint64_t timeout_ns) {
   // Asked again, because a slice that is just beginning has not said its number.
   constexpr std::uint64_t asking_ns = 200'000;
   for (std::uint64_t waited_ns = 0; waited_ns < timeout_ns; waited_ns += asking_ns) {

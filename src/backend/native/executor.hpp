@@ -34,15 +34,16 @@ struct Called {
 };
 using CalledPointer = std::unique_ptr<const Called>;
 
-class Executor {
+class HostExecutor {
  public:
   /// For the executor whose host line lies at `offset` of `arena`.
-  static Result<std::unique_ptr<Executor>> create(std::span<std::byte> arena,
-                                                  const rk_program_source& program,
-                                                  std::uint64_t offset, std::uint32_t work_groups);
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
-  ~Executor() { (void)wait(forever_ns); }
+  static Result<std::unique_ptr<HostExecutor>> create(std::span<std::byte> arena,
+                                                      const rk_program_source& program,
+                                                      std::uint64_t offset,
+                                                      std::uint32_t work_groups);
+  HostExecutor(const HostExecutor&) = delete;
+  HostExecutor& operator=(const HostExecutor&) = delete;
+  ~HostExecutor() { (void)wait(forever_ns); }
 
   /// Takes what the first launch needs otherwise.
   void start() { worker_.start(); }
@@ -67,8 +68,8 @@ class Executor {
   /// Of memory for each work-group.
   static constexpr std::uint64_t group_bytes = RK_WORKSPACE_BYTES + RK_SLICE_BYTES;
 
-  Executor(std::span<std::byte> arena, SliceFunction function, CalledPointer called,
-           std::uint64_t offset, std::uint32_t work_groups, Memory memory);
+  HostExecutor(std::span<std::byte> arena, SliceFunction function, CalledPointer called,
+               std::uint64_t offset, std::uint32_t work_groups, Memory memory);
 
   [[nodiscard]] rk_u8* workspace(std::size_t group) const noexcept {
     return reinterpret_cast<rk_u8*>(memory_.data()) + group * group_bytes;

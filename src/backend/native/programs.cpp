@@ -62,7 +62,7 @@ rk_u32 find_processor_level() noexcept {
 rk_u32 find_processor_level() noexcept { return 0; }
 #endif
 
-struct Program {
+struct HostProgram {
   SliceFunction levels[3];  // best first
 };
 
@@ -91,8 +91,8 @@ int level_index() noexcept { return 0; }
 #endif
 
 // By RK_PROGRAM_*.
-constexpr Program programs[] = {RK_PROGRAM(hosted), RK_PROGRAM(core), RK_PROGRAM(echo)};
-constexpr Program guarded = RK_PROGRAM(guarded);
+constexpr HostProgram programs[] = {RK_PROGRAM(hosted), RK_PROGRAM(core), RK_PROGRAM(echo)};
+constexpr HostProgram guarded = RK_PROGRAM(guarded);
 #undef RK_PROGRAM
 
 }  // namespace

@@ -39,20 +39,20 @@ struct Patience {
 /// What a handle of the C interface stands for. Threads that wait for the driver share it, and keep
 /// it alive where they wait for ever.
 struct DeviceHandle {
-  std::shared_ptr<Device> device;
+  std::shared_ptr<ClDevice> device;
   std::shared_ptr<Patience> patience;
 };
 struct ExecutorHandle {
   DeviceHandle of;  // goes last
-  std::shared_ptr<Executor> executor;
+  std::shared_ptr<ClExecutor> executor;
 };
 
 DeviceHandle& handle(rk_device* device) { return *reinterpret_cast<DeviceHandle*>(device); }
 ExecutorHandle& handle(rk_executor* executor) {
   return *reinterpret_cast<ExecutorHandle*>(executor);
 }
-Device& object(rk_device* device) { return *handle(device).device; }
-Executor& object(rk_executor* executor) { return *handle(executor).executor; }
+ClDevice& object(rk_device* device) { return *handle(device).device; }
+ClExecutor& object(rk_executor* executor) { return *handle(executor).executor; }
 
 /// The texts of a program, for a thread that nobody may wait for any more.
 class KeptProgram {
@@ -195,9 +195,9 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
     patience->driver = timeout_or(options->driver_timeout_ns, usual_driver_timeout);
     patience->end = timeout_or(options->end_timeout_ns, usual_end_timeout);
     auto opened = std::make_unique<DeviceHandle>();
-    const auto work = [found, options = *options]() -> Result<std::shared_ptr<Device>> {
-      RK_TRY(made, Device::open(*found, options));
-      return std::shared_ptr<Device>(std::move(made));
+    const auto work = [found, options = *options]() -> Result<std::shared_ptr<ClDevice>> {
+      RK_TRY(made, ClDevice::open(*found, options));
+      return std::shared_ptr<ClDevice>(std::move(made));
     };
     RK_TRY(made, wait_for_driver("opening the device", patience->driver, work));
     *opened = {std::move(made), std::move(patience)};
@@ -229,7 +229,7 @@ int32_t executor_create(rk_device* device, const rk_program_source* program,
       auto made = std::make_unique<ExecutorHandle>();
       made->of = of;
       RK_TRY(executor,
-             Executor::create(*of.device, program.source(), executor_offset, work_groups));
+             ClExecutor::create(*of.device, program.source(), executor_offset, work_groups));
       made->executor = std::move(executor);
       return made;
     };

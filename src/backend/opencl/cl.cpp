@@ -118,9 +118,9 @@ Result<Queue> make_queue(cl_context context, cl_device_id device) {
   return queue;
 }
 
-Result<Kernel> make_kernel(cl_program program, const char* name) {
+Result<ClKernel> make_kernel(cl_program program, const char* name) {
   cl_int status = CL_SUCCESS;
-  Kernel kernel(cl().clCreateKernel(program, name, &status));
+  ClKernel kernel(cl().clCreateKernel(program, name, &status));
   if (status == CL_INVALID_KERNEL_NAME)
     return Error(Errc::device_error, "clCreateKernel: " + status_text(status) + ": '" + name +
                                          "' is in the text, so what the driver has kept of it is "

@@ -118,16 +118,16 @@ class Handle {
 
 using Context = Handle<cl_context, &Api::clReleaseContext>;
 using Queue = Handle<cl_command_queue, &Api::clReleaseCommandQueue>;
-using Program = Handle<cl_program, &Api::clReleaseProgram>;
+using ClProgram = Handle<cl_program, &Api::clReleaseProgram>;
 using Buffer = Handle<cl_mem, &Api::clReleaseMemObject>;
-using Kernel = Handle<cl_kernel, &Api::clReleaseKernel>;
+using ClKernel = Handle<cl_kernel, &Api::clReleaseKernel>;
 using Event = Handle<cl_event, &Api::clReleaseEvent>;
 
 /// Whether a driver can build a program: PoCL ends the process where it cannot run its linker.
 Result<void> check_files_left();
 
 Result<Queue> make_queue(cl_context context, cl_device_id device);
-Result<Kernel> make_kernel(cl_program program, const char* name);
+Result<ClKernel> make_kernel(cl_program program, const char* name);
 
 /// Puts `kernel` with work-groups of one work-item into the queue; `flush` submits it.
 Result<Event> enqueue_groups(cl_command_queue queue, cl_kernel kernel, uint32_t work_groups);

@@ -1,4 +1,4 @@
-/// Copies between a device and its twin memory, one behind the other, by tickets.
+/// Copies between a device and its mirror memory, one behind the other, by tickets.
 ///
 /// Threading: any thread. Neither `start` nor `wait` is ever inside the driver, so they end in time
 /// whatever it does. Who waits looks at the ledger again and again, or sleeps until the driver

@@ -39,8 +39,8 @@ Result<void> check_arena(const rk_device_description& device, uint64_t arena_byt
 Result<ArenaMemory> make_arena(cl_context context, cl_device_id device, const CopyQueue* copies,
                                uint64_t bytes) {
   if (copies != nullptr) {
-    RK_TRY(twin, TwinMemory::allocate(context, copies->queue(), bytes));
-    return ArenaMemory(std::move(twin));
+    RK_TRY(mirror, MirroredMemory::allocate(context, copies->queue(), bytes));
+    return ArenaMemory(std::move(mirror));
   }
   RK_TRY(svm, device_value<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES));
   RK_TRY(shared, (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0
@@ -62,8 +62,8 @@ std::string use_resident_copier(const FoundDevice& found, const Probe& probe, cl
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
-                                             const rk_device_options& options) {
+Result<std::unique_ptr<ClDevice>> ClDevice::open(const FoundDevice& found,
+                                                 const rk_device_options& options) {
   if (found.description.transfer == RK_TRANSFER_NONE)
     return Error(Errc::backend_unavailable,
                  std::string(found.description.name) + ": " + found.description.reason);
@@ -87,26 +87,26 @@ Result<std::unique_ptr<Device>> Device::open(const FoundDevice& found,
   if (choice.transfer != RK_TRANSFER_ZERO_COPY) {
     RK_TRY(queue, make_queue(context.get(), found.id));
     const bool calls_back = found.description.kind == RK_DEVICE_KIND_CPU;
-    // The next batch of a busy mover comes before a thread that sleeps is awake. Sliced, it would
-    // keep a processor from the slice that it has just launched.
+    // The next batch of a busy copy agent comes before a thread that sleeps is awake. Sliced, it
+    // would keep a processor from the slice that it has just launched.
     const std::chrono::microseconds linger(choice.transfer == RK_TRANSFER_DMA ? 20 : 0);
     copies = std::make_unique<CopyQueue>(std::move(queue), calls_back, linger);
   }
   RK_TRY(arena, make_arena(context.get(), found.id, copies.get(), options.arena_bytes));
   std::string copier;
   if (choice.transfer == RK_TRANSFER_DMA)
-    copier = use_resident_copier(found, probe, std::get<TwinMemory>(arena).device(), *copies,
+    copier = use_resident_copier(found, probe, std::get<MirroredMemory>(arena).device(), *copies,
                                  wants_copier.value_or(true));
-  std::unique_ptr<Device> device(new Device(found, std::move(context), std::move(copies),
-                                            std::move(arena), std::move(flags), std::move(cache),
-                                            std::move(choice)));
+  std::unique_ptr<ClDevice> device(new ClDevice(found, std::move(context), std::move(copies),
+                                                std::move(arena), std::move(flags),
+                                                std::move(cache), std::move(choice)));
   device->copier_ = std::move(copier);
   return device;
 }
 
-Device::Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
-               ArenaMemory arena, std::string options, std::unique_ptr<BinaryCache> cache,
-               Choice choice)
+ClDevice::ClDevice(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
+                   ArenaMemory arena, std::string options, std::unique_ptr<BinaryCache> cache,
+                   Choice choice)
     : found_(found),
       context_(std::move(context)),
       copies_(std::move(copies)),
@@ -117,7 +117,7 @@ Device::Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQu
       runs_immediate_slices_(choice_.transfer == RK_TRANSFER_ZERO_COPY &&
                              has_immediate_queues(found.id)) {}
 
-rk_device_state Device::state() const {
+rk_device_state ClDevice::state() const {
   rk_device_state out{};
   out.struct_bytes = sizeof out;
   out.transfer = choice_.transfer;
@@ -134,19 +134,19 @@ rk_device_state Device::state() const {
   return out;
 }
 
-Result<void> Device::set_arena_argument(cl_kernel kernel, cl_uint index) const {
+Result<void> ClDevice::set_arena_argument(cl_kernel kernel, cl_uint index) const {
   if (const auto* shared = std::get_if<SharedMemory>(&arena_))
     return set_memory_argument(kernel, index, *shared);
-  return set_memory_argument(kernel, index, std::get<TwinMemory>(arena_).device());
+  return set_memory_argument(kernel, index, std::get<MirroredMemory>(arena_).device());
 }
 
-Result<uint64_t> Device::start_copies(std::span<const rk_copy> copies, bool may_launch) {
+Result<uint64_t> ClDevice::start_copies(std::span<const rk_copy> copies, bool may_launch) {
   if (!copies_) return Error(Errc::unsupported_operation, "zero_copy copies nothing");
   if (may_launch) copies_->ensure_copier_runs();
-  return copies_->start(std::get<TwinMemory>(arena_).device(), copies);
+  return copies_->start(std::get<MirroredMemory>(arena_).device(), copies);
 }
 
-std::size_t Device::resident_groups_max() const {
+std::size_t ClDevice::resident_groups_max() const {
   // A CPU device runs one work-group per compute unit to its end. One unit stays free for whatever
   // ends by itself: copies, the first slice of another executor. What a GPU keeps of several
   // executors, it does not say.
@@ -154,7 +154,7 @@ std::size_t Device::resident_groups_max() const {
   return description.kind == RK_DEVICE_KIND_CPU ? description.compute_units - 1 : SIZE_MAX;
 }
 
-Result<Kernel> Device::make_executor_kernel(const rk_program_source& program) {
+Result<ClKernel> ClDevice::make_executor_kernel(const rk_program_source& program) {
   const std::lock_guard lock(programs_mutex_);
   const std::string text(program.device_text);
   auto entry = programs_.find(text);
@@ -169,7 +169,7 @@ Result<Kernel> Device::make_executor_kernel(const rk_program_source& program) {
   return make_kernel(entry->second.program.get(), "rk_executor");
 }
 
-void Device::keep_program(const rk_program_source& program) {
+void ClDevice::keep_program(const rk_program_source& program) {
   const std::lock_guard lock(programs_mutex_);
   if (const auto entry = programs_.find(program.device_text); entry != programs_.end())
     cache_->store(entry->second);

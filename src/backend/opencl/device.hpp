@@ -23,13 +23,13 @@
 
 namespace ringkernel::opencl {
 
-class Device {
+class ClDevice {
  public:
-  static Result<std::unique_ptr<Device>> open(const FoundDevice& found,
-                                              const rk_device_options& options);
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  ~Device() {
+  static Result<std::unique_ptr<ClDevice>> open(const FoundDevice& found,
+                                                const rk_device_options& options);
+  ClDevice(const ClDevice&) = delete;
+  ClDevice& operator=(const ClDevice&) = delete;
+  ~ClDevice() {
     if (copies_) copies_->end();  // copies of the arena, which goes first
   }
 
@@ -67,14 +67,15 @@ class Device {
   }
 
   /// A fresh kernel object of kernels/programs/<program>.cl, which is built once.
-  Result<Kernel> make_executor_kernel(const rk_program_source& program);
+  Result<ClKernel> make_executor_kernel(const rk_program_source& program);
 
   /// Puts a program that has run into the cache, unless it came from there.
   void keep_program(const rk_program_source& program);
 
  private:
-  Device(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
-         ArenaMemory arena, std::string options, std::unique_ptr<BinaryCache> cache, Choice choice);
+  ClDevice(const FoundDevice& found, Context context, std::unique_ptr<CopyQueue> copies,
+           ArenaMemory arena, std::string options, std::unique_ptr<BinaryCache> cache,
+           Choice choice);
 
   const FoundDevice& found_;
   Context context_;

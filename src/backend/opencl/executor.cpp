@@ -49,20 +49,22 @@ Result<void> set_argument(cl_kernel kernel, cl_uint index, Value value) {
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_program_source& program,
-                                                   uint64_t executor_offset, uint32_t work_groups) {
+Result<std::unique_ptr<ClExecutor>> ClExecutor::create(ClDevice& device,
+                                                       const rk_program_source& program,
+                                                       uint64_t executor_offset,
+                                                       uint32_t work_groups) {
   if (work_groups == 0 || work_groups > device.work_groups())
     return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                            std::to_string(device.work_groups()));
   const Residency::Hold hold(device.found().residency_to_hold());
   RK_TRY(workspaces, make_buffer(device.context(), std::size_t{work_groups} * RK_WORKSPACE_BYTES));
-  std::unique_ptr<Executor> executor(
-      new Executor(device, executor_offset, work_groups, std::move(workspaces)));
+  std::unique_ptr<ClExecutor> executor(
+      new ClExecutor(device, executor_offset, work_groups, std::move(workspaces)));
   RK_TRY(queue, executor->make_queue_of_slices());
   executor->running_.reserve(running_usual);
   device.residency().reserve();
   RK_TRY(kernel, executor->make_kernel(program, queue.get()));
-  executor->kernel_ = std::make_shared<const Kernel>(std::move(kernel));
+  executor->kernel_ = std::make_shared<const ClKernel>(std::move(kernel));
   if (device.runs_immediate_slices() || device.transfer() == RK_TRANSFER_SLICED)
     executor->queue_ = std::move(queue);
   else
@@ -75,13 +77,13 @@ Result<std::unique_ptr<Executor>> Executor::create(Device& device, const rk_prog
   return executor;
 }
 
-Executor::Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces)
+ClExecutor::ClExecutor(ClDevice& device, uint64_t offset, uint32_t work_groups, Buffer workspaces)
     : device_(device),
       offset_(offset),
       work_groups_(work_groups),
       workspaces_(std::move(workspaces)) {}
 
-Executor::~Executor() {
+ClExecutor::~ClExecutor() {
   device_.residency().withdraw(*this);
   // What was given to the queue refers to this.
   if (!worker_)
@@ -91,23 +93,23 @@ Executor::~Executor() {
   own_.reset();
 }
 
-void Executor::ask() noexcept {
+void ClExecutor::ask() noexcept {
   if (!worker_) slices().thread().ask();
 }
 
-DriverQueue& Executor::slices() noexcept { return own_ ? *own_ : device_.copies().commands(); }
+DriverQueue& ClExecutor::slices() noexcept { return own_ ? *own_ : device_.copies().commands(); }
 
-std::unique_lock<std::mutex> Executor::lock_queue() {
+std::unique_lock<std::mutex> ClExecutor::lock_queue() {
   if (device_.transfer() != RK_TRANSFER_SLICED) return {};
   return device_.copies().commands().lock_commands();
 }
 
-Result<Queue> Executor::make_queue_of_slices() {
+Result<Queue> ClExecutor::make_queue_of_slices() {
   return device_.runs_immediate_slices() ? make_immediate_queue(device_.context(), device_.id())
                                          : make_queue(device_.context(), device_.id());
 }
 
-Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_command_queue queue) {
+Result<ClKernel> ClExecutor::make_kernel(const rk_program_source& program, cl_command_queue queue) {
   RK_TRY_VOID(check_files_left());
   const PoclMark mark(pocl_cache_folder(device_.found().description.platform));
   RK_TRY(kernel, device_.make_executor_kernel(program));
@@ -137,9 +139,9 @@ Result<Kernel> Executor::make_kernel(const rk_program_source& program, cl_comman
   return kernel;
 }
 
-Result<void> Executor::prepare(const rk_program_source& program) {
+Result<void> ClExecutor::prepare(const rk_program_source& program) {
   uint64_t number = 0;
-  std::shared_ptr<const Kernel> retired;  // released here, where nobody waits without a deadline
+  std::shared_ptr<const ClKernel> retired;  // released here, where nobody waits without a deadline
   {
     const std::lock_guard lock(mutex_);
     number = ++prepares_;
@@ -148,13 +150,13 @@ Result<void> Executor::prepare(const rk_program_source& program) {
   const Residency::Hold hold(device_.found().residency_to_hold());
   RK_TRY(queue, make_queue_of_slices());  // on the executor's a slice may run
   RK_TRY(kernel, make_kernel(program, queue.get()));
-  auto made = std::make_shared<const Kernel>(std::move(kernel));
+  auto made = std::make_shared<const ClKernel>(std::move(kernel));
   const std::lock_guard lock(mutex_);
   if (number == prepares_) prepared_.swap(made);
   return {};
 }
 
-Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
+Result<void> ClExecutor::replace(std::chrono::nanoseconds timeout) {
   {
     const std::lock_guard lock(mutex_);
     if (prepared_ == nullptr) return Error(Errc::invalid_argument, "no program was prepared");
@@ -170,7 +172,7 @@ Result<void> Executor::replace(std::chrono::nanoseconds timeout) {
   return late_error("a slice of the program that was replaced has not left", stuck_text());
 }
 
-bool Executor::have_old_left() {
+bool ClExecutor::have_old_left() {
   uint32_t oldest = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -187,7 +189,7 @@ bool Executor::have_old_left() {
   return false;
 }
 
-Result<void> Executor::launch(uint32_t slice) {
+Result<void> ClExecutor::launch(uint32_t slice) {
   if (worker_) {
     RK_TRY_VOID(ledger_->failure());
     return worker_->launch(slice);
@@ -206,8 +208,8 @@ Result<void> Executor::launch(uint32_t slice) {
   return {};
 }
 
-Result<Event> Executor::give_slice(uint32_t slice) {
-  std::shared_ptr<const Kernel> kernel;
+Result<Event> ClExecutor::give_slice(uint32_t slice) {
+  std::shared_ptr<const ClKernel> kernel;
   {
     const std::lock_guard lock(mutex_);
     kernel = kernel_;
@@ -220,13 +222,13 @@ Result<Event> Executor::give_slice(uint32_t slice) {
   return event;
 }
 
-std::string Executor::stuck_text() {
+std::string ClExecutor::stuck_text() {
   return worker_ ? worker_call_.text() : slices().thread().stuck_text();
 }
 
-void Executor::run_slice(uint32_t slice) {
+void ClExecutor::run_slice(uint32_t slice) {
   call_of_thread = &worker_call_;
-  std::shared_ptr<const Kernel> kernel;
+  std::shared_ptr<const ClKernel> kernel;
   {
     const std::lock_guard lock(mutex_);
     kernel = kernel_;
@@ -255,7 +257,7 @@ void Executor::run_slice(uint32_t slice) {
   old_at_work_ = nullptr;
 }
 
-bool Executor::has_begun(uint32_t slice) const noexcept {
+bool ClExecutor::has_begun(uint32_t slice) const noexcept {
   const std::byte* const arena = device_.host_arena();
   const auto* const host = reinterpret_cast<const rk_executor_host_line*>(arena + offset_);
   auto* const line =
@@ -264,7 +266,7 @@ bool Executor::has_begun(uint32_t slice) const noexcept {
   return std::atomic_ref(line->running_slice).load(std::memory_order_relaxed) == slice;
 }
 
-Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
+Result<void> ClExecutor::wait(std::chrono::nanoseconds timeout) {
   if (worker_) {
     if (!worker_->wait(timeout)) return late_error("a slice has not returned", stuck_text());
     return ledger_->failure();
@@ -282,14 +284,14 @@ Result<void> Executor::wait(std::chrono::nanoseconds timeout) {
   return ledger_->failure();
 }
 
-Result<void> Executor::error() {
+Result<void> ClExecutor::error() {
   if (!worker_ && !ledger_->have_all_ended()) ask_now_and_then();
   return ledger_->failure();
 }
 
 /// What the driver tells by itself it is only asked to be sure of: there may have been no memory
 /// for the callback.
-void Executor::ask_now_and_then() noexcept {
+void ClExecutor::ask_now_and_then() noexcept {
   using namespace std::chrono_literals;
   const auto period = std::chrono::nanoseconds(slices().calls_back() ? 50ms : 1ms).count();
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -299,7 +301,7 @@ void Executor::ask_now_and_then() noexcept {
   slices().thread().ask();
 }
 
-bool Executor::try_returned() {
+bool ClExecutor::try_returned() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   forget_returned_locked();
@@ -308,7 +310,7 @@ bool Executor::try_returned() {
   return false;
 }
 
-bool Executor::try_ask_to_leave(uint32_t slice) {
+bool ClExecutor::try_ask_to_leave(uint32_t slice) {
   // The word must not change under the driver, which may still copy what it held before.
   if (!was_told()) return false;
   auto* const line = reinterpret_cast<rk_executor_host_line*>(device_.host_arena() + offset_);
@@ -317,19 +319,19 @@ bool Executor::try_ask_to_leave(uint32_t slice) {
   if (device_.transfer() == RK_TRANSFER_ZERO_COPY) return true;
   const uint64_t offset = offset_ + RK_OFFSETOF(rk_executor_host_line, leave_slice);
   const rk_copy copy{RK_COPY_TO_DEVICE, 0, offset, sizeof line->leave_slice, &line->leave_slice, 0};
-  // One that cannot be started is found by the mover, which copies all the time.
+  // One that cannot be started is found by the copy agent, which copies all the time.
   const Result<uint64_t> ticket = device_.start_copies({&copy, 1}, false);
   told_ticket_ = ticket.has_value() ? *ticket : 0;
   return true;
 }
 
-bool Executor::was_told() {
+bool ClExecutor::was_told() {
   if (device_.transfer() == RK_TRANSFER_ZERO_COPY) return true;
   const Result<void> copied = device_.copies().wait(told_ticket_, std::chrono::nanoseconds(0));
   return copied.has_value() || !(copied.error() == Errc::execution_timeout);
 }
 
-void Executor::forget_returned_locked() {
+void ClExecutor::forget_returned_locked() {
   while (!running_.empty() && ledger_->has_ended(running_.front().ticket)) {
     running_.erase(running_.begin());
     if (old_ != 0) --old_;

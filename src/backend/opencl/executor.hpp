@@ -25,17 +25,18 @@
 
 namespace ringkernel::opencl {
 
-class Executor final : private Residency::Member {
+class ClExecutor final : private Residency::Member {
  public:
   /// Builds the program and runs one slice on zeroed memory, where it has nothing to do, because
   /// some drivers compile at the first launch: slices on the arena start at once.
-  static Result<std::unique_ptr<Executor>> create(Device& device, const rk_program_source& program,
-                                                  uint64_t executor_offset, uint32_t work_groups);
-  ~Executor();
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
+  static Result<std::unique_ptr<ClExecutor>> create(ClDevice& device,
+                                                    const rk_program_source& program,
+                                                    uint64_t executor_offset, uint32_t work_groups);
+  ~ClExecutor();
+  ClExecutor(const ClExecutor&) = delete;
+  ClExecutor& operator=(const ClExecutor&) = delete;
 
-  [[nodiscard]] Device& device() const noexcept { return device_; }
+  [[nodiscard]] ClDevice& device() const noexcept { return device_; }
 
   /// Builds what `replace` is to install, beside the slices. One thread at a time, as `replace`.
   Result<void> prepare(const rk_program_source& program);
@@ -48,7 +49,7 @@ class Executor final : private Residency::Member {
   Result<void> error();
 
  private:
-  Executor(Device& device, uint64_t offset, uint32_t work_groups, Buffer workspaces);
+  ClExecutor(ClDevice& device, uint64_t offset, uint32_t work_groups, Buffer workspaces);
 
   bool try_returned() override;
   bool try_ask_to_leave(uint32_t slice) override;
@@ -56,8 +57,8 @@ class Executor final : private Residency::Member {
 
   /// A built program with all of its arguments but the slice's number. It has run once, on zeroed
   /// memory and `queue`.
-  [[nodiscard]] Result<Kernel> make_kernel(const rk_program_source& program,
-                                           cl_command_queue queue);
+  [[nodiscard]] Result<ClKernel> make_kernel(const rk_program_source& program,
+                                             cl_command_queue queue);
   [[nodiscard]] Result<Queue> make_queue_of_slices();
   /// Where slices go: sliced, between the copies. Not where it is immediate.
   [[nodiscard]] DriverQueue& slices() noexcept;
@@ -79,7 +80,7 @@ class Executor final : private Residency::Member {
   /// Whether no slice of a program that was replaced runs; asks one that does to leave.
   [[nodiscard]] bool have_old_left();
 
-  Device& device_;
+  ClDevice& device_;
   const uint64_t offset_;
   const uint32_t work_groups_;
   uint64_t told_ticket_ = 0;  // of the copy that asks a slice to leave; guarded by the residency
@@ -87,9 +88,9 @@ class Executor final : private Residency::Member {
   // ops of a work-group are ever under way.
   Buffer workspaces_;
   std::mutex mutex_;  // guards what follows, and the order of slices; never held in the driver
-  std::shared_ptr<const Kernel> prepared_;
+  std::shared_ptr<const ClKernel> prepared_;
   uint64_t prepares_ = 0;  // begun; one that nobody waits for any more brings nothing
-  std::shared_ptr<const Kernel> kernel_;  // its arguments are of the thread that gives slices
+  std::shared_ptr<const ClKernel> kernel_;  // its arguments are of the thread that gives slices
   struct Running {
     uint64_t ticket;
     uint32_t slice;
@@ -97,8 +98,8 @@ class Executor final : private Residency::Member {
   std::vector<Running> running_;  // launched and not seen to have returned, oldest first; a few
   std::size_t old_ = 0;           // of these, of programs that were replaced
   uint32_t at_work_ = 0;          // the slice that the worker runs; 0: none
-  std::shared_ptr<const Kernel> old_at_work_;  // what it runs, if that was replaced
-  std::shared_ptr<const Kernel> retired_;      // replaced; goes with the next `prepare`
+  std::shared_ptr<const ClKernel> old_at_work_;  // what it runs, if that was replaced
+  std::shared_ptr<const ClKernel> retired_;      // replaced; goes with the next `prepare`
   const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a slice");
   DriverCall worker_call_;              // of the worker's thread
   std::atomic<std::int64_t> asked_{0};  // when the driver was last asked now and then

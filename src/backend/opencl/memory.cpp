@@ -70,8 +70,8 @@ Result<Buffer> make_buffer(cl_context context, std::size_t bytes) {
   return make_buffer_with(context, CL_MEM_READ_WRITE, bytes);
 }
 
-Result<TwinMemory> TwinMemory::allocate(cl_context context, cl_command_queue queue,
-                                        std::size_t bytes) {
+Result<MirroredMemory> MirroredMemory::allocate(cl_context context, cl_command_queue queue,
+                                                std::size_t bytes) {
   RK_TRY(device, make_buffer(context, bytes));
   // No driver promises an alignment for what it maps.
   const std::size_t mapped_bytes = bytes + RK_LINE_BYTES;
@@ -82,24 +82,24 @@ Result<TwinMemory> TwinMemory::allocate(cl_context context, cl_command_queue que
       cl().clEnqueueMapBuffer(queue, pinned.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                               mapped_bytes, 0, nullptr, nullptr, &status);
   RK_TRY_VOID(check("clEnqueueMapBuffer", status));
-  TwinMemory memory(std::move(device), std::move(pinned), queue, mapped, bytes);
+  MirroredMemory memory(std::move(device), std::move(pinned), queue, mapped, bytes);
   zero(memory.data(), bytes);
   return memory;
 }
 
-TwinMemory::TwinMemory(Buffer device, Buffer pinned, cl_command_queue queue, void* mapped,
-                       std::size_t bytes) noexcept
+MirroredMemory::MirroredMemory(Buffer device, Buffer pinned, cl_command_queue queue, void* mapped,
+                               std::size_t bytes) noexcept
     : device_(std::move(device)),
       pinned_(std::move(pinned)),
       queue_(queue),
       mapped_(mapped),
-      twin_(static_cast<std::byte*>(mapped)),
+      mirror_(static_cast<std::byte*>(mapped)),
       bytes_(bytes) {
   const auto past = reinterpret_cast<std::uintptr_t>(mapped) % RK_LINE_BYTES;
-  if (past != 0) twin_ += RK_LINE_BYTES - past;
+  if (past != 0) mirror_ += RK_LINE_BYTES - past;
 }
 
-TwinMemory::~TwinMemory() {
+MirroredMemory::~MirroredMemory() {
   if (!pinned_) return;  // moved from
   cl_event unmapped = nullptr;
   if (cl().clEnqueueUnmapMemObject(queue_, pinned_.get(), mapped_, 0, nullptr, &unmapped) ==

@@ -1,5 +1,5 @@
 /// The memory that slices work on, and how the host reaches it: the same memory (fine-grained SVM
-/// with atomics), or a buffer of the device and a pinned twin of it on the host.
+/// with atomics), or a buffer of the device and a pinned mirror of it on the host.
 ///
 /// Threading: any thread.
 /// Ownership: owns its memory; refers to the context. Queues that copy go first.
@@ -52,34 +52,35 @@ class SharedMemory {
 /// Memory of the device, as it comes.
 Result<Buffer> make_buffer(cl_context context, std::size_t bytes);
 
-/// A buffer of the device with a twin on the host: zeroed, mapped for good, and pinned where the
+/// A buffer of the device with a mirror on the host: zeroed, mapped for good, and pinned where the
 /// driver pins what it allocates for the host.
-class TwinMemory {
+class MirroredMemory {
  public:
-  static Result<TwinMemory> allocate(cl_context context, cl_command_queue queue, std::size_t bytes);
+  static Result<MirroredMemory> allocate(cl_context context, cl_command_queue queue,
+                                         std::size_t bytes);
 
-  TwinMemory(TwinMemory&& other) noexcept = default;
-  TwinMemory& operator=(TwinMemory&&) = delete;
-  ~TwinMemory();
+  MirroredMemory(MirroredMemory&& other) noexcept = default;
+  MirroredMemory& operator=(MirroredMemory&&) = delete;
+  ~MirroredMemory();
 
-  [[nodiscard]] std::byte* data() const noexcept { return twin_; }
+  [[nodiscard]] std::byte* data() const noexcept { return mirror_; }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
   [[nodiscard]] cl_mem device() const noexcept { return device_.get(); }
 
  private:
-  TwinMemory(Buffer device, Buffer pinned, cl_command_queue queue, void* mapped,
-             std::size_t bytes) noexcept;
+  MirroredMemory(Buffer device, Buffer pinned, cl_command_queue queue, void* mapped,
+                 std::size_t bytes) noexcept;
 
   Buffer device_;
   Buffer pinned_;
   cl_command_queue queue_;
   void* mapped_;
-  std::byte* twin_;  // in it, aligned
+  std::byte* mirror_;  // in it, aligned
   std::size_t bytes_;
 };
 
-/// The arena of a device, shared or with a twin.
-using ArenaMemory = std::variant<SharedMemory, TwinMemory>;
+/// The arena of a device, shared or with a mirror.
+using ArenaMemory = std::variant<SharedMemory, MirroredMemory>;
 
 /// What the host works on.
 std::byte* host_data(const ArenaMemory& memory) noexcept;

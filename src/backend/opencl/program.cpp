@@ -75,12 +75,12 @@ Result<BuiltProgram> build_text(cl_context context, cl_device_id device, std::st
                                 const std::string& text, const std::string& options,
                                 BinaryCache& cache) {
   std::string key = cache.key(options, text);
-  if (Program cached = cache.load(context, key, options); cached)
+  if (ClProgram cached = cache.load(context, key, options); cached)
     return BuiltProgram{std::move(cached), {}};
   const char* start = text.c_str();
   const std::size_t length = text.size();
   cl_int status = CL_SUCCESS;
-  Program program(cl().clCreateProgramWithSource(context, 1, &start, &length, &status));
+  ClProgram program(cl().clCreateProgramWithSource(context, 1, &start, &length, &status));
   RK_TRY_VOID(check("clCreateProgramWithSource", status));
   status = cl().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
   if (status != CL_SUCCESS)

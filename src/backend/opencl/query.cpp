@@ -148,7 +148,7 @@ Result<rk_device_description> describe(cl_platform_id platform, cl_device_id dev
                                   : RK_TRANSFER_DMA;
   out.memory_bytes = memory;
   out.allocation_bytes_max = allocation;
-  // A CPU device keeps one unit free (Device::resident_groups_max); an immediate slice is one
+  // A CPU device keeps one unit free (ClDevice::resident_groups_max); an immediate slice is one
   // thread.
   const uint32_t groups = has_immediate_queues(device)     ? 1
                           : out.kind == RK_DEVICE_KIND_CPU ? units - 1

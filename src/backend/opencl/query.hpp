@@ -21,8 +21,8 @@ struct FoundDevice {
 
   /// For a hold around whatever builds a program, or frees memory, on a device of NVIDIA's: the
   /// driver waits there until no kernel of the context runs, for ever beside one that is busy. Null
-  /// on other devices. A launch that is refused meanwhile is tried again by the mover, with which
-  /// these devices work.
+  /// on other devices. A launch that is refused meanwhile is tried again by the copy agent, with
+  /// which these devices work.
   [[nodiscard]] Residency* residency_to_hold() const noexcept {
     return waits_for_kernels ? &residency : nullptr;
   }

@@ -113,7 +113,7 @@ Result<std::unique_ptr<ResidentCopier>> ResidentCopier::make(const FoundDevice& 
   return made;
 }
 
-ResidentCopier::ResidentCopier(const FoundDevice& found, Queue queue, Kernel kernel,
+ResidentCopier::ResidentCopier(const FoundDevice& found, Queue queue, ClKernel kernel,
                                Buffer mailbox) noexcept
     : found_(found),
       queue_(std::move(queue)),

@@ -64,7 +64,7 @@ class ResidentCopier final : private Residency::Member {
   [[nodiscard]] std::span<const rk_copy> copies() const noexcept { return copies_; }
 
  private:
-  ResidentCopier(const FoundDevice& found, Queue queue, Kernel kernel, Buffer mailbox) noexcept;
+  ResidentCopier(const FoundDevice& found, Queue queue, ClKernel kernel, Buffer mailbox) noexcept;
 
   static Result<std::unique_ptr<ResidentCopier>> make(const FoundDevice& found, const Probe& probe,
                                                       cl_program program, cl_mem arena,
@@ -92,7 +92,7 @@ class ResidentCopier final : private Residency::Member {
 
   const FoundDevice& found_;
   Queue queue_;
-  Kernel kernel_;
+  ClKernel kernel_;
   Buffer mailbox_;
   std::byte* mapped_ = nullptr;
 

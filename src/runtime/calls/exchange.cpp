@@ -128,7 +128,7 @@ Result<void> Exchange::hold(PreparedMessage& prepared, bool wait) const {
     if (held == nullptr) return Error(make_error_code(Errc::busy));
     prepared.held.reset(held);
   }
-  prepared.envelope.hold = prepared.held.get();
+  prepared.envelope.lease = prepared.held.get();
   return {};
 }
 

@@ -96,7 +96,7 @@ Result<void> FunctionState::bind(std::span<const TensorView> inputs, std::span<c
   for (std::size_t i = 0; i < count; ++i)
     parts.table[entries[i]] = (*held)->bound_offsets()[i] | RK_PLACE_ARENA;
   parts.prepared.held.reset(*held);
-  parts.prepared.envelope.hold = *held;
+  parts.prepared.envelope.lease = *held;
   return {};
 }
 

@@ -1,7 +1,7 @@
 /// The device's memory behind the arena, for what is neither ring nor control block: tensors and
 /// what graphs keep. Where the device works on the arena itself, nothing has to be copied.
 ///
-/// Threading: any thread. Calls wait for their copies, beside those of movers.
+/// Threading: any thread. Calls wait for their copies, beside those of copy agents.
 /// Memory ordering: the atomic is a number, and stands alone.
 /// Ownership: owns the device.
 /// Errors: Errc::device_error; E6007 where a copy does not end in time.
@@ -23,14 +23,14 @@ namespace ringkernel {
 class DeviceMemory {
  public:
   /// `arena`: the host's; `transfer`: RK_TRANSFER_*; `patience`: with a copy.
-  DeviceMemory(backend::Device device, std::byte* arena, std::uint32_t transfer,
+  DeviceMemory(backend::OpenDevice device, std::byte* arena, std::uint32_t transfer,
                std::chrono::nanoseconds patience) noexcept
       : device_(std::move(device)),
         arena_(arena),
         transfer_(transfer),
         patience_ns_(bounded_ns(patience)) {}
 
-  [[nodiscard]] backend::Device& device() noexcept { return device_; }
+  [[nodiscard]] backend::OpenDevice& device() noexcept { return device_; }
   [[nodiscard]] std::uint32_t transfer() const noexcept { return transfer_; }
   [[nodiscard]] bool is_shared() const noexcept { return transfer_ == RK_TRANSFER_ZERO_COPY; }
 
@@ -83,7 +83,7 @@ class DeviceMemory {
     return ended;
   }
 
-  backend::Device device_;
+  backend::OpenDevice device_;
   std::byte* const arena_;
   const std::uint32_t transfer_;
   const std::uint64_t patience_ns_;

@@ -11,7 +11,7 @@
 ///
 /// Threading: any thread. The lock is not held while bytes are copied, moved or wiped, and only the
 /// arena's is taken inside it.
-/// Ownership: borrows the arena until `close`; owns the holds, which outlive the channels that a
+/// Ownership: borrows the arena until `close`; owns the leases, which outlive the channels that a
 /// lost device keeps from releasing them.
 #pragma once
 
@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "bridge/channel/holds.hpp"
+#include "bridge/channel/leases.hpp"
 #include "message/codec.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/options.hpp"
@@ -43,7 +43,7 @@ class TensorTable {
 
  public:
   /// The tensors of one message, held from its preparation until the device is done with it.
-  class Held final : public bridge::Hold {
+  class Held final : public bridge::Lease {
    public:
     explicit Held(TensorTable& table) noexcept : table_(table) {}
     void release() noexcept override { table_.release(*this); }
@@ -109,7 +109,7 @@ class TensorTable {
   /// Moves what is not in use towards the end of the arena, one tensor at a time, from the last.
   [[nodiscard]] Result<Defragmentation> defragment();
 
-  /// Ends the use of the arena's memory: waits for copies, refuses whatever comes. Holds may still
+  /// Ends the use of the arena's memory: waits for copies, refuses whatever comes. Leases may still
   /// be released.
   void close();
 

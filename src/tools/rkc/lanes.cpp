@@ -123,8 +123,8 @@ class Lanes {
   }
 
  private:
-  Lanes(opencl::Context context, opencl::Queue queue, opencl::Program program,
-        opencl::Kernel kernel, std::size_t lanes)
+  Lanes(opencl::Context context, opencl::Queue queue, opencl::ClProgram program,
+        opencl::ClKernel kernel, std::size_t lanes)
       : context_(std::move(context)),
         queue_(std::move(queue)),
         program_(std::move(program)),
@@ -165,8 +165,8 @@ class Lanes {
 
   opencl::Context context_;
   opencl::Queue queue_;
-  opencl::Program program_;
-  opencl::Kernel kernel_;
+  opencl::ClProgram program_;
+  opencl::ClKernel kernel_;
   std::size_t lanes_;
 };
 

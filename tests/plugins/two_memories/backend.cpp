@@ -28,7 +28,7 @@ struct Device {
   uint32_t transfer;
   uint32_t work_groups;
   Memory arena;
-  Memory twin;  // on the host
+  Memory mirror;  // on the host
   CopyEngine copies;
 };
 
@@ -55,7 +55,7 @@ class Executor {
   [[nodiscard]] bool is_sliced() const noexcept { return device_.transfer == RK_TRANSFER_SLICED; }
 
   void run_to_its_end(uint32_t slice) {
-    // The mover does not ring again what every slice looks at anyway.
+    // The copy agent does not ring again what every slice looks at anyway.
     slices_->forget();
     if (slices_->run(slice)) return;
     slices_->launch(slice);
@@ -85,7 +85,7 @@ int32_t describe(uint32_t device, rk_device_description* out) {
   std::snprintf(out->platform, sizeof out->platform, "two memories");
   std::snprintf(out->reason, sizeof out->reason, "for tests: its memory is not the host's");
   std::snprintf(out->capabilities, sizeof out->capabilities,
-                "memory: its own, and a twin on the host\nslices: on an executor thread\n");
+                "memory: its own, and a mirror on the host\nslices: on an executor thread\n");
   return 0;
 }
 
@@ -96,12 +96,12 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
       return Error(Errc::backend_unavailable, "two memories: there is no zero_copy");
     const uint64_t bytes = align_up<uint64_t>(options->arena_bytes, 4096);
     RK_TRY(arena, Memory::map("an arena", bytes));
-    RK_TRY(twin, Memory::map("an arena", bytes));
+    RK_TRY(mirror, Memory::map("an arena", bytes));
     *out = reinterpret_cast<rk_device*>(new Device{
         .transfer = std::max(options->transfer, RK_TRANSFER_DMA),
         .work_groups = std::clamp(options->work_groups, 1u, RK_WORK_GROUPS_MAX),
         .arena = std::move(arena),
-        .twin = std::move(twin),
+        .mirror = std::move(mirror),
         .copies = {},
     });
     return {};
@@ -111,8 +111,8 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
 int32_t state(rk_device* device, rk_device_state* out) {
   out->struct_bytes = sizeof *out;
   out->transfer = self(device)->transfer;
-  out->arena = self(device)->twin.data();
-  out->arena_bytes = self(device)->twin.bytes();
+  out->arena = self(device)->mirror.data();
+  out->arena_bytes = self(device)->mirror.bytes();
   std::snprintf(out->self_test, sizeof out->self_test, "not needed: host threads");
   out->steps_down[0] = '\0';
   out->slices_have_clock = 1;

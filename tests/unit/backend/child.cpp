@@ -61,7 +61,7 @@ uint32_t usable_device(const backend::Backend& opencl) {
   return 0;
 }
 
-int slices(backend::Executor& executor, uint32_t count) {
+int slices(backend::OpenExecutor& executor, uint32_t count) {
   for (uint32_t slice = 1; slice <= count; ++slice) {
     if (const auto launched = executor.launch(slice); !launched.has_value())
       return failed(launched.error());
@@ -72,7 +72,7 @@ int slices(backend::Executor& executor, uint32_t count) {
   return 0;
 }
 
-int leave_while_running(backend::Executor& executor, const ExecutorArena& arena, bool at_once) {
+int leave_while_running(backend::OpenExecutor& executor, const ExecutorArena& arena, bool at_once) {
   if (const auto launched = executor.launch(1); !launched.has_value())
     return failed(launched.error());
   while (arena.running_slice() != 1) std::this_thread::yield();

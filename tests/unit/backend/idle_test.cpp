@@ -44,14 +44,14 @@ class IdleSlice : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const Backend backend = *find_backend(GetParam());
-    Result<Device> device = backend.open(0, {.struct_bytes = 0,
-                                             .executors_max = 1,
-                                             .arena_bytes = ExecutorArena::bytes,
-                                             .transfer = RK_TRANSFER_ZERO_COPY,
-                                             .work_groups = 1,
-                                             .test_anew = 0,
-                                             .driver_timeout_ns = 0,
-                                             .end_timeout_ns = 0});
+    Result<OpenDevice> device = backend.open(0, {.struct_bytes = 0,
+                                                 .executors_max = 1,
+                                                 .arena_bytes = ExecutorArena::bytes,
+                                                 .transfer = RK_TRANSFER_ZERO_COPY,
+                                                 .work_groups = 1,
+                                                 .test_anew = 0,
+                                                 .driver_timeout_ns = 0,
+                                                 .end_timeout_ns = 0});
     if (!device) RK_SKIP_WITHOUT(GetParam(), device.error().text());
     device_.emplace(std::move(*device));
     const rk_device_state state = device_->state().value();
@@ -62,9 +62,9 @@ class IdleSlice : public ::testing::TestWithParam<const char*> {
             .value());
   }
 
-  std::optional<Device> device_;
+  std::optional<OpenDevice> device_;
   std::optional<ExecutorArena> arena_;
-  std::optional<Executor> executor_;
+  std::optional<OpenExecutor> executor_;
 };
 
 TEST_P(IdleSlice, LeavesWhenItsTimeIsUp) {
@@ -143,18 +143,18 @@ class YieldingSlice : public ::testing::Test {
   }
 
   const testing::OnOneCore one_core_;  // the slice's too
-  Device device_ = find_backend("native")
-                       ->open(0, {.struct_bytes = 0,
-                                  .executors_max = 1,
-                                  .arena_bytes = ExecutorArena::bytes,
-                                  .transfer = RK_TRANSFER_ZERO_COPY,
-                                  .work_groups = 1,
-                                  .test_anew = 0,
-                                  .driver_timeout_ns = 0,
-                                  .end_timeout_ns = 0})
-                       .value();
+  OpenDevice device_ = find_backend("native")
+                           ->open(0, {.struct_bytes = 0,
+                                      .executors_max = 1,
+                                      .arena_bytes = ExecutorArena::bytes,
+                                      .transfer = RK_TRANSFER_ZERO_COPY,
+                                      .work_groups = 1,
+                                      .test_anew = 0,
+                                      .driver_timeout_ns = 0,
+                                      .end_timeout_ns = 0})
+                           .value();
   ExecutorArena arena_;
-  Executor executor_ =
+  OpenExecutor executor_ =
       device_.create_executor(testing::built_in("echo"), ExecutorArena::executor_offset).value();
   const uint64_t yields_before_ = yields;
 };

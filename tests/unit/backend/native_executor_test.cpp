@@ -40,8 +40,8 @@ class NativeExecutor : public ::testing::Test {
     host.kernel_host_lines = std::exchange(end, end + 4096);
     host.kernel_device_lines = std::exchange(end, end + 4096);
     host.telemetry_blocks = end;
-    executor_ = Executor::create({arena_.data(), arena_.bytes()}, testing::built_in("echo"), offset,
-                                 work_groups)
+    executor_ = OpenExecutor::create({arena_.data(), arena_.bytes()}, testing::built_in("echo"),
+                                     offset, work_groups)
                     .value();
   }
   [[nodiscard]] std::uint32_t parked_slice(std::uint32_t group = 0) {
@@ -55,7 +55,7 @@ class NativeExecutor : public ::testing::Test {
   }
 
   Memory arena_ = Memory::map("an arena", 1 << 20).value();
-  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<OpenExecutor> executor_;
 };
 
 TEST_F(NativeExecutor, RunsSlicesOnTheCallersThreadOrItsOwn) {

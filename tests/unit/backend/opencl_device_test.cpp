@@ -35,7 +35,7 @@ class OpenClDevice : public ::testing::Test {
     if (!number_) RK_SKIP_WITHOUT("opencl", "no device with fine-grained shared memory");
   }
 
-  Result<Device> open(uint64_t arena_bytes = ExecutorArena::bytes) {
+  Result<OpenDevice> open(uint64_t arena_bytes = ExecutorArena::bytes) {
     return backend_.open(*number_, {.struct_bytes = 0,
                                     .executors_max = 1,
                                     .arena_bytes = arena_bytes,

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Result<Device> open_two_memories(std::uint32_t transfer) {
+Result<OpenDevice> open_two_memories(std::uint32_t transfer) {
   RK_TRY(plugin, find_backend(RK_TWO_MEMORIES));
   rk_device_options options{};
   options.arena_bytes = 4096;
@@ -39,7 +39,7 @@ class TwoMemories : public ::testing::TestWithParam<std::uint32_t> {
     ASSERT_TRUE(device_->wait_for_copies(*ticket, 60'000'000'000));
   }
 
-  std::optional<Device> device_;
+  std::optional<OpenDevice> device_;
   std::byte* twin_ = nullptr;
 };
 

@@ -35,7 +35,7 @@ class WorkGroups : public ::testing::Test {
     BinaryCache cache(*found_);
     return test_work_groups({context.get(), found_->id, options, cache}, work_groups);
   }
-  Result<backend::Device> open(uint32_t work_groups) {
+  Result<backend::OpenDevice> open(uint32_t work_groups) {
     return backend::find_backend("opencl")->open(static_cast<uint32_t>(number()),
                                                  {.struct_bytes = 0,
                                                   .executors_max = 1,

@@ -15,8 +15,8 @@ namespace {
 class BridgeDemandTest : public ::testing::Test {
  protected:
   ChannelCounts counts;
-  CountedNudges nudges;
-  BridgeDemand demand{counts, nudges};
+  CountedWakes wakes;
+  BridgeDemand demand{counts, wakes};
 };
 
 TEST_F(BridgeDemandTest, ExistsForWhatOnlyTheBridgeDoes) {
@@ -60,13 +60,13 @@ TEST_F(BridgeDemandTest, OnlyAnEarlierDeadlineIsTheNextOne) {
 }
 
 TEST_F(BridgeDemandTest, NudgesWhereItExistsOrADeadlineCameNearer) {
-  demand.nudge_if_needed(false);
-  EXPECT_EQ(nudges.count, 0);
-  demand.nudge_if_needed(true);
-  EXPECT_EQ(nudges.count, 1);
+  demand.wake_if_needed(false);
+  EXPECT_EQ(wakes.count, 0);
+  demand.wake_if_needed(true);
+  EXPECT_EQ(wakes.count, 1);
   demand.queued = 1;
-  demand.nudge_if_needed(false);
-  EXPECT_EQ(nudges.count, 2);
+  demand.wake_if_needed(false);
+  EXPECT_EQ(wakes.count, 2);
 }
 
 TEST_F(BridgeDemandTest, CountsTellWhatIsUnansweredAndHowTheRestEnded) {
@@ -77,11 +77,11 @@ TEST_F(BridgeDemandTest, CountsTellWhatIsUnansweredAndHowTheRestEnded) {
   counts.late = 3;
   EXPECT_EQ(counts.unanswered(), 3u);
   EXPECT_FALSE(counts.idle());
-  const ChannelCounters figures = counts.figures();
-  EXPECT_EQ(figures.accepted, 10u);
-  EXPECT_EQ(figures.replied, 4u);
-  EXPECT_EQ(figures.failed, 3u);
-  EXPECT_EQ(figures.late, 3u);
+  const ChannelCounters metrics = counts.metrics();
+  EXPECT_EQ(metrics.accepted, 10u);
+  EXPECT_EQ(metrics.replied, 4u);
+  EXPECT_EQ(metrics.failed, 3u);
+  EXPECT_EQ(metrics.late, 3u);
   counts.replied = 7;
   EXPECT_TRUE(counts.idle());
 }

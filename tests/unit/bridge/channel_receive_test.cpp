@@ -108,7 +108,7 @@ TEST_F(ChannelReceive, AMessageInFlightExpiresAndItsReplyIsLate) {
   ASSERT_TRUE(submit(*channel, 1, envelope(64, clock.now + 5), Receiver::completion, &recorder));
   EXPECT_EQ(channel->next_deadline_ns(), clock.now + 5);
   clock.now += 5;
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   ASSERT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_EQ(recorder.outcomes[0].error, make_error_code(Errc::deadline_exceeded));
   EXPECT_EQ(channel->next_deadline_ns(), no_deadline);
@@ -125,7 +125,7 @@ TEST_F(ChannelReceive, TheEarliestOfManyDeadlinesIsKnown) {
   for (const std::uint64_t after : {10u, 20u, 30u}) {
     EXPECT_EQ(channel->next_deadline_ns(), start + after);
     clock.now = start + after;
-    channel->do_chores(clock.now);
+    channel->do_housekeeping(clock.now);
     EXPECT_NE(next(*channel).id, 0u);
   }
   EXPECT_EQ(channel->next_deadline_ns(), no_deadline);
@@ -182,9 +182,9 @@ TEST_F(ChannelReceive, AWaitingReceiverExpires) {
   const auto channel = make_channel();
   const std::uint64_t ticket = channel->receive_later(&recorder, clock.now + 10);
   EXPECT_EQ(channel->next_deadline_ns(), clock.now + 10);
-  EXPECT_EQ(nudges.count, 1);  // the bridge has to know of the deadline
+  EXPECT_EQ(wakes.count, 1);  // the bridge has to know of the deadline
   clock.now += 10;
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   ASSERT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_EQ(recorder.outcomes[0].id, 0u);
   EXPECT_EQ(recorder.outcomes[0].error, make_error_code(Errc::deadline_exceeded));
@@ -246,7 +246,7 @@ TEST_F(ChannelReceive, MessagesThatEndTogetherEndInTheirOrder) {
   for (int round = 0; round < 2; ++round) {
     const std::vector<MessageId> sent = send(deadline_ns + clock.now);
     clock.now += deadline_ns;
-    channel->do_chores(clock.now);
+    channel->do_housekeeping(clock.now);
     EXPECT_EQ(ended(), sent) << "expired, round " << round;
   }
   const std::vector<MessageId> sent = send(no_deadline);
@@ -281,7 +281,7 @@ TEST_F(ChannelReceive, ARefusedLaunchFailsEveryMessageWithThatError) {
   const auto channel = make_channel();
   device.refuses_launches = true;
   const MessageId waiter = submit(*channel, 1, envelope(64), Receiver::waiter).value();
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   const Outcome outcome = channel->wait(waiter, Timeout(no_deadline));
   EXPECT_EQ(outcome.error, make_error_code(Errc::device_error));
   EXPECT_EQ(outcome.detail, "the launch was refused");
@@ -296,7 +296,7 @@ TEST_F(ChannelReceive, ARecordThatMakesNoSenseFailsTheKernel) {
   device.work();
   output_ring.record(0)->length = 0x7fffffc0;
   channel->try_drain();
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   ASSERT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_EQ(recorder.outcomes[0].error, make_error_code(Errc::bad_record));
   EXPECT_EQ(submit(*channel, 2, envelope(64)).error(), Errc::bad_record);
@@ -323,7 +323,7 @@ TEST_F(ChannelReceive, AFaultyInputRingFailsTheKernel) {
   record->length = 8;
   channel->set_state(RK_KERNEL_RUNNING);
   device.work();
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   ASSERT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_EQ(recorder.outcomes[0].error, make_error_code(Errc::bad_record));
 }
@@ -362,7 +362,7 @@ TEST_F(ChannelReceive, WhoAssistsFindsTheReplyWithoutTheBridge) {
   EXPECT_EQ(recorder.outcomes.size(), 1u);
   EXPECT_FALSE(channel->needs_bridge());
   EXPECT_TRUE(channel->assist_pays());
-  EXPECT_EQ(nudges.count, 0);
+  EXPECT_EQ(wakes.count, 0);
 }
 
 TEST_F(ChannelReceive, WhoAssistedInVainLeavesTheMessageToTheBridge) {
@@ -371,7 +371,7 @@ TEST_F(ChannelReceive, WhoAssistedInVainLeavesTheMessageToTheBridge) {
   const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
   channel->assist(id, clock.now_ns());
   EXPECT_TRUE(channel->needs_bridge());
-  EXPECT_EQ(nudges.count, 1);
+  EXPECT_EQ(wakes.count, 1);
   EXPECT_FALSE(channel->assist_pays());
   device.work();
   channel->try_drain();

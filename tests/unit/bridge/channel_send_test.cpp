@@ -180,10 +180,10 @@ TEST_F(ChannelSend, AMessageThatExpiresOnTheHostIsNeverExecuted) {
   const MessageId id = submit(*channel, 2, envelope(large, clock.now + 100)).value();
   ASSERT_TRUE(submit(*channel, 3, envelope(large)));
   clock.now += 99;
-  EXPECT_EQ(channel->do_chores(clock.now), 0u);
+  EXPECT_EQ(channel->do_housekeeping(clock.now), 0u);
   EXPECT_EQ(next(*channel).id, 0u);
   clock.now += 1;
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   const Outcome expired = next(*channel);
   EXPECT_EQ(expired.id, id);
   EXPECT_EQ(expired.error, make_error_code(Errc::deadline_exceeded));
@@ -269,7 +269,7 @@ TEST_F(ChannelSend, WhoseTimeIsUpLeavesFromBehindThoseWhoWait) {
   (void)channel->submit_later(envelope(large, clock.now + 10), Receiver::mailbox, nullptr,
                               payload(5, large), note());
   clock.now += 10;
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   ASSERT_EQ(admitted.size(), 1u);
   EXPECT_EQ(admitted[0].error(), Errc::deadline_exceeded);
   settle(*channel);

@@ -231,7 +231,7 @@ TEST_F(BudgetedExecutor, ASliceThatUsedUpItsBudgetIsFollowedByTheNext) {
   EXPECT_EQ(device.work(), 1u);
   EXPECT_TRUE(executor.left_work(0));
   EXPECT_EQ(executor.telemetry(channel->kernel()).messages_in, 16u);
-  channel->do_chores(clock.now);
+  channel->do_housekeeping(clock.now);
   EXPECT_EQ(device.work(), 1u);
   EXPECT_FALSE(executor.left_work(0));
   EXPECT_EQ(replies(*channel).size(), 20u);

@@ -101,7 +101,7 @@ TEST_F(ChannelLatency, CountsTheWaitForRoom) {
   clock.now += 30;
   device.work();
   channel->try_drain();
-  channel->do_chores(clock.now);  // the third enters the ring
+  channel->do_housekeeping(clock.now);  // the third enters the ring
   clock.now += 7;
   settle(*channel);
   EXPECT_EQ(replies(*channel).size(), 3u);

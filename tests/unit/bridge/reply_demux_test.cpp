@@ -12,11 +12,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Runs the device whenever a leader does chores, and counts.
-class WorkingChores final : public Chores {
+/// Runs the device whenever a leader does housekeeping, and counts.
+class WorkingHousekeeping final : public Housekeeping {
  public:
-  explicit WorkingChores(SimulatedDevice& device) : device_(device) {}
-  std::size_t do_chores(std::uint64_t) noexcept override {
+  explicit WorkingHousekeeping(SimulatedDevice& device) : device_(device) {}
+  std::size_t do_housekeeping(std::uint64_t) noexcept override {
     ++count;
     return device_.work();
   }
@@ -30,9 +30,9 @@ class ReplyDemuxTest : public SimulatedBridge {
  protected:
   ReplyDemuxTest()
       : kernel_(make_channel()->kernel()),
-        shared(executor, kernel_, {.in_flight_max = 8}, clock, nudges),
+        shared(executor, kernel_, {.in_flight_max = 8}, clock, wakes),
         send(shared, input_ring, output_ring),
-        demux(shared, send, strategy, chores, output_ring) {}
+        demux(shared, send, strategy, housekeeping, output_ring) {}
 
   MessageId put(int value, Receiver receiver, Completion* completion = nullptr,
                 bool assisted = false) {
@@ -55,7 +55,7 @@ class ReplyDemuxTest : public SimulatedBridge {
   ChannelShared shared;
   SendQueue send;
   WaitStrategy strategy{1000};
-  WorkingChores chores{device};
+  WorkingHousekeeping housekeeping{device};
   ReplyDemux demux;
   Recorder recorder;
 };
@@ -81,7 +81,7 @@ TEST_F(ReplyDemuxTest, ADrainGivesEachAnswerToItsReceiver) {
 TEST_F(ReplyDemuxTest, ALeaderDoesTheChoresThatBringItsAnswer) {
   const MessageId id = put(1, Receiver::waiter);
   EXPECT_EQ(value(demux.wait(id, Timeout(no_deadline))), 1);
-  EXPECT_GE(chores.count, 1);
+  EXPECT_GE(housekeeping.count, 1);
 }
 
 TEST_F(ReplyDemuxTest, AFollowerIsWokenByWhoeverDelivers) {
@@ -96,7 +96,7 @@ TEST_F(ReplyDemuxTest, AFollowerIsWokenByWhoeverDelivers) {
   while (demux.try_drain().value_or(0) == 0) {
   }
   follower.join();
-  EXPECT_GE(nudges.count, 1) << "the bridge stays awake for it";
+  EXPECT_GE(wakes.count, 1) << "the bridge stays awake for it";
 }
 
 TEST_F(ReplyDemuxTest, AMessageEndsOnceAndItsReplyIsLate) {
@@ -164,7 +164,7 @@ TEST_F(ReplyDemuxTest, IsNotRetiredWhileSomebodyIsAtTheRing) {
 TEST_F(ReplyDemuxTest, ALeaderLeavesToWhoEndsTheKernel) {
   device.refuses_launches = true;
   WaitStrategy endless(no_deadline);
-  ReplyDemux ending(shared, send, endless, chores, output_ring);
+  ReplyDemux ending(shared, send, endless, housekeeping, output_ring);
   const MessageId id = put(1, Receiver::waiter);
   std::thread leader([&] {
     EXPECT_EQ(ending.wait(id, Timeout(no_deadline)).error,

@@ -17,7 +17,7 @@ class SendQueueTest : public SimulatedBridge {
   /// On the rings of a channel that runs and is not used otherwise.
   void open(const ChannelLimits& limits = {}) {
     const std::uint32_t kernel = make_channel()->kernel();
-    shared = std::make_unique<ChannelShared>(executor, kernel, limits, clock, nudges);
+    shared = std::make_unique<ChannelShared>(executor, kernel, limits, clock, wakes);
     queue = std::make_unique<SendQueue>(*shared, input_ring, output_ring);
   }
   Result<Submission> put(int value, std::uint32_t bytes = large, std::int32_t priority = 0) {

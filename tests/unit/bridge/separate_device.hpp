@@ -1,4 +1,4 @@
-/// A device with memory of its own, and a mover for it; both on the caller's thread.
+/// A device with memory of its own, and a copy agent for it; both on the caller's thread.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 #include "foundation/memory_error.hpp"
 #include "unit/bridge/simulated_device.hpp"
 
@@ -104,9 +104,9 @@ class SeparateDevice final : public DevicePort {
 };
 
 /// Its sessions run on the caller's thread, when the test says so.
-class SteppedMover final : public Mover {
+class SteppedMover final : public CopyAgent {
  public:
-  using Mover::Mover;
+  using CopyAgent::CopyAgent;
 
   Result<void> launch(std::uint32_t slice) override {
     launched.push_back(slice);

@@ -96,9 +96,9 @@ class SimulatedDevice final : public SlicePort {
   std::vector<bool> returned_;  // work-groups of the first slice
 };
 
-class CountedNudges final : public Nudge {
+class CountedWakes final : public Waker {
  public:
-  void nudge() noexcept override { ++count; }
+  void wake() noexcept override { ++count; }
   int count = 0;
 };
 
@@ -136,7 +136,7 @@ class SimulatedBridge : public ::testing::Test {
     input_ring = RingView::at(arena_.get(), input, ring_capacity);
     output_ring = RingView::at(arena_.get(), output, ring_capacity);
     auto channel =
-        std::make_shared<Channel>(executor, kernel, input_ring, output_ring, limits, clock, nudges);
+        std::make_shared<Channel>(executor, kernel, input_ring, output_ring, limits, clock, wakes);
     if (running) {
       channel->set_state(RK_KERNEL_RUNNING);
       device.work();
@@ -180,7 +180,8 @@ class SimulatedBridge : public ::testing::Test {
   }
   /// Everything that can happen without time passing.
   void settle(Channel& channel) {
-    while (channel.do_chores(clock.now) + device.work() + channel.try_drain().value_or(0) != 0) {
+    while (channel.do_housekeeping(clock.now) + device.work() + channel.try_drain().value_or(0) !=
+           0) {
     }
   }
 
@@ -206,7 +207,7 @@ class SimulatedBridge : public ::testing::Test {
 
  protected:
   ManualClock clock;
-  CountedNudges nudges;
+  CountedWakes wakes;
   SimulatedDevice device;
   Executor executor;
   RingView input_ring;  ///< of the channel made last

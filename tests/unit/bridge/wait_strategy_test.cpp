@@ -129,7 +129,7 @@ using WaitStrategyOfAChannel = SimulatedBridge;
 TEST_F(WaitStrategyOfAChannel, MayBeAnother) {
   const std::uint32_t kernel = make_channel()->kernel();  // its rings serve the next one
   int asked = 0;
-  Channel channel(executor, kernel, input_ring, output_ring, {}, clock, nudges,
+  Channel channel(executor, kernel, input_ring, output_ring, {}, clock, wakes,
                   std::make_unique<Impatient>(asked));
   const MessageId id = submit(channel, 1, envelope(64), Receiver::waiter).value();
   EXPECT_EQ(channel.wait(id, Timeout(0)).error, make_error_code(Errc::deadline_exceeded));

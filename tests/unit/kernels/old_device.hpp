@@ -42,7 +42,7 @@ class OldDevice {
  private:
   struct Built {
     opencl::BuiltProgram program;
-    opencl::Kernel kernel;
+    opencl::ClKernel kernel;
   };
 
   OldDevice(const opencl::FoundDevice& found, opencl::Context context, opencl::Queue queue,

@@ -26,8 +26,8 @@ class DmaDeviceTest : public ::testing::Test {
     return dma.start_copies({&copy, 1}).value();
   }
 
-  backend::Executor executor = test::scripted_executor();
-  backend::Device device = test::scripted_device();
+  backend::OpenExecutor executor = test::scripted_executor();
+  backend::OpenDevice device = test::scripted_device();
   DmaDevice dma{executor, device};
 };
 
@@ -90,7 +90,7 @@ TEST_F(DmaDeviceTest, ADirectPortRunsOnCallersWhereTheBackendCanAndThereIsOneWor
   EXPECT_TRUE(DirectPort(executor, 1).run(1));
   rk_backend cannot = test::scripted_table;
   cannot.slice_run = nullptr;
-  backend::Executor without(cannot, reinterpret_cast<rk_executor*>(&scripted));
+  backend::OpenExecutor without(cannot, reinterpret_cast<rk_executor*>(&scripted));
   EXPECT_FALSE(DirectPort(without, 1).runs_on_caller());
   EXPECT_FALSE(DirectPort(without, 1).run(1));
 }

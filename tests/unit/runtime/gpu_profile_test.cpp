@@ -31,7 +31,7 @@ class GpuProfile : public OnEachBackend {
     rk_device_options device_options{};
     device_options.executors_max = programs_max;
     device_options.arena_bytes = options.arena_bytes;
-    backend::Device device = backend->open(0, device_options).value();
+    backend::OpenDevice device = backend->open(0, device_options).value();
     const rk_device_state state = device.state().value();
     runtime = std::make_shared<detail::RuntimeState>(options, GetParam(), description,
                                                      std::move(device), state);

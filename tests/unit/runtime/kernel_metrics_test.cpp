@@ -27,7 +27,7 @@ class MetricsSourceTest : public bridge::test::SimulatedBridge {
   void open() {
     source.emplace("a", MetricsSource::Sources{.channel = channel,
                                                .executor = executor,
-                                               .mover = nullptr,
+                                               .copy_agent = nullptr,
                                                .kernel = channel->kernel(),
                                                .arena = arena(),
                                                .rings = rings_,

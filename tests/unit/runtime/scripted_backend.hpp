@@ -47,10 +47,10 @@ inline const rk_backend scripted_table = [] {
   return table;
 }();
 
-[[nodiscard]] inline backend::Device scripted_device() {
+[[nodiscard]] inline backend::OpenDevice scripted_device() {
   return {scripted_table, reinterpret_cast<rk_device*>(&scripted)};
 }
-[[nodiscard]] inline backend::Executor scripted_executor() {
+[[nodiscard]] inline backend::OpenExecutor scripted_executor() {
   return {scripted_table, reinterpret_cast<rk_executor*>(&scripted)};
 }
 

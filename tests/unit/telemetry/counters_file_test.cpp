@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "figures.hpp"
+#include "sample_metrics.hpp"
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/counters_writer.hpp"
@@ -77,8 +77,8 @@ TEST_F(CountersFiles, GiveBackEveryFigure) {
   EXPECT_EQ(runtime->metrics.device, "device 7");
   EXPECT_EQ(runtime->metrics.backend, "native");
   EXPECT_EQ(runtime->metrics.transfer, "zero_copy");
-#define RK_RUNTIME_FIGURE(name, kind, help) EXPECT_EQ(runtime->metrics.name, 7u) << #name;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) EXPECT_EQ(runtime->metrics.name, 7u) << #name;
+#include "ringkernel/metrics.def"
   EXPECT_EQ(runtime->metrics.arena_fragmentation_score, 0.0);
   EXPECT_GE(runtime->published_ns, before_ns);
   const auto kernels = reader.kernels();

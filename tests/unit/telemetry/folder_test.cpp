@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "figures.hpp"
+#include "sample_metrics.hpp"
 #include "support/environment.hpp"
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_file.hpp"

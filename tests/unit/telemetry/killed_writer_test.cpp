@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "figures.hpp"
+#include "sample_metrics.hpp"
 #include "support/stress.hpp"
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_reader.hpp"

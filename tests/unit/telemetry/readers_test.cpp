@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "figures.hpp"
+#include "sample_metrics.hpp"
 #include "support/stress.hpp"
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_reader.hpp"

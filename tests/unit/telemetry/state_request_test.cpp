@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "figures.hpp"
+#include "sample_metrics.hpp"
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_writer.hpp"
 #include "telemetry/state_request.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "figures.hpp"
+#include "sample_metrics.hpp"
 #include "support/stress.hpp"
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_reader.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "telemetry/counters_writer.hpp"
-#include "unit/telemetry/figures.hpp"
+#include "unit/telemetry/sample_metrics.hpp"
 
 int main(int argument_count, char** arguments) {
   using namespace ringkernel;

@@ -31,13 +31,13 @@ std::string binary_of(cl_program program) {
   return binary;
 }
 
-Program from_binary(cl_context context, cl_device_id device, const std::string& binary,
-                    const std::string& options) {
+ClProgram from_binary(cl_context context, cl_device_id device, const std::string& binary,
+                      const std::string& options) {
   const auto* start = reinterpret_cast<const unsigned char*>(binary.data());
   const std::size_t bytes = binary.size();
   cl_int accepted = CL_SUCCESS;
   cl_int status = CL_SUCCESS;
-  Program program(
+  ClProgram program(
       cl().clCreateProgramWithBinary(context, 1, &device, &bytes, &start, &accepted, &status));
   if (status != CL_SUCCESS || accepted != CL_SUCCESS) return {};
   if (cl().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr) !=
@@ -59,7 +59,8 @@ std::string BinaryCache::key(std::string_view options, std::string_view source) 
   return std::string(device_key_).append(options).append("\n").append(source);
 }
 
-Program BinaryCache::load(cl_context context, const std::string& key, const std::string& options) {
+ClProgram BinaryCache::load(cl_context context, const std::string& key,
+                            const std::string& options) {
   if (!folder_) return {};
   std::string binary;
   switch (folder_->load(key, binary)) {
@@ -67,7 +68,7 @@ Program BinaryCache::load(cl_context context, const std::string& key, const std:
     case backend::Lookup::rejected: add_one(rejected_); return {};
     case backend::Lookup::hit: break;
   }
-  Program program = from_binary(context, device_, binary, options);
+  ClProgram program = from_binary(context, device_, binary, options);
   add_one(program ? hits_ : rejected_);
   return program;
 }

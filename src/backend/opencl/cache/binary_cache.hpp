@@ -20,7 +20,7 @@ namespace ringkernel::opencl {
 
 /// A program that is ready, and under which key the cache lacks it.
 struct BuiltProgram {
-  Program program;
+  ClProgram program;
   std::string missing_key;  ///< empty: nothing to store
 };
 
@@ -32,7 +32,7 @@ class BinaryCache {
   [[nodiscard]] std::string key(std::string_view options, std::string_view source) const;
 
   /// The program under `key`, ready to use; none if it has to be built.
-  Program load(cl_context context, const std::string& key, const std::string& options);
+  ClProgram load(cl_context context, const std::string& key, const std::string& options);
 
   /// Stores a program that the cache lacks, once. Only after it ran: until then PoCL's binary has
   /// not the code that a launch executes.

@@ -46,7 +46,7 @@ Result<SelfTestFigures> test(const FoundDevice& found, const Probe& probe, uint3
   if (resident && found.waits_for_kernels && !takes_ptx_option(found.id))
     return refused("NVIDIA's devices before sm_70 have no order of memory for a running kernel");
   if (transfer == RK_TRANSFER_ZERO_COPY && found.waits_for_kernels)
-    return refused("who is held up while NVIDIA's driver builds has to be a mover");
+    return refused("who is held up while NVIDIA's driver builds has to be a copy agent");
   switch (transfer) {
     case RK_TRANSFER_ZERO_COPY: return test_zero_copy(probe);
     case RK_TRANSFER_DMA: return test_dma(probe);

@@ -215,7 +215,7 @@ class CopiedProbe {
     return {};
   }
 
-  Kernel kernel_;
+  ClKernel kernel_;
   Queue slices_;
   Queue copies_;
   Buffer host_line_;

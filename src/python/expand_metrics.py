@@ -1,4 +1,4 @@
-"""Puts the list of figures into a text: expand_figures.py TEMPLATE FIGURES.DEF RESULT.
+"""Puts the list of figures into a text: expand_metrics.py TEMPLATE FIGURES.DEF RESULT.
 
 A line `@LIST type = default@` becomes a field for each RK_LIST row of the list, and `@LIST help@` a
 line of a docstring. Rows of counters are kernel figures.
@@ -11,8 +11,8 @@ import sys
 
 def rows(figures, kind):
     """(name, help) of each row."""
-    if kind == "KERNEL_FIGURE":
-        kind = r"(?:KERNEL_FIGURE|\w+_COUNTER)"
+    if kind == "KERNEL_METRIC":
+        kind = r"(?:KERNEL_METRIC|\w+_COUNTER)"
     found = re.findall(rf'^RK_{kind}\((\w+),(?: \w+,)? "(.*)"\)$', figures, re.MULTILINE)
     if not found:
         raise SystemExit(f"no rows RK_{kind}")

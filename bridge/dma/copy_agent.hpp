@@ -3,9 +3,9 @@
 /// is. Towards the device it is the host: it copies what changed and launches the device's slices.
 ///
 /// One batch of copies is under way at a time; what comes meanwhile goes with the next one, so that
-/// a loaded mover moves much with each copy, and an idle one waits for nothing.
+/// a loaded copy agent moves much with each copy, and an idle one waits for nothing.
 ///
-/// Threading: any thread. Sessions run one at a time, on the mover's thread or a caller's.
+/// Threading: any thread. Sessions run one at a time, on the copy agent's thread or a caller's.
 /// Memory ordering: KernelMirror and park; docs/PROTOCOL.md, "Two memories".
 /// Ownership: borrows the arena, the port and the clock. The destructor waits for the last session.
 /// Errors: an error of the port ends the session and all later ones at once; `error` keeps it.
@@ -32,7 +32,7 @@
 
 namespace ringkernel::bridge {
 
-struct MoverLimits {
+struct CopyAgentLimits {
   /// Copies only between slices: each slice is launched between the copies to the device and those
   /// back. Else they take place beside it.
   bool sliced = false;
@@ -42,16 +42,16 @@ struct MoverLimits {
   std::uint64_t slice_ns_max = 2'000'000;
 };
 
-class Mover : public SlicePort {
+class CopyAgent : public SlicePort {
  public:
   static constexpr std::uint64_t staging_bytes = std::uint64_t{64} * 1024;
 
   /// `region_offset`: the executor's region (control_block.h). `staging_offset`: `staging_bytes` of
-  /// the arena for the mover alone.
-  Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t staging_offset,
-        const MoverLimits& limits, DevicePort& port, const Clock& clock);
-  Mover(const Mover&) = delete;
-  Mover& operator=(const Mover&) = delete;
+  /// the arena for the copy agent alone.
+  CopyAgent(std::byte* arena, std::uint64_t region_offset, std::uint64_t staging_offset,
+            const CopyAgentLimits& limits, DevicePort& port, const Clock& clock);
+  CopyAgent(const CopyAgent&) = delete;
+  CopyAgent& operator=(const CopyAgent&) = delete;
 
   /// Once, before the first session: Executor has filled the region, and the device's is a copy of
   /// it as it is now.
@@ -66,7 +66,7 @@ class Mover : public SlicePort {
   [[nodiscard]] bool runs_on_caller() const noexcept override { return true; }
   /// Waits for the sessions and, if the host's executor was told to stop, for the device's slices.
   [[nodiscard]] Result<void> wait(std::uint64_t timeout_ns) override;
-  /// Why the device is lost: what the mover has met, or the port says.
+  /// Why the device is lost: what the copy agent has met, or the port says.
   [[nodiscard]] Result<void> error() override;
   /// As they were if that takes too long.
   void refresh_telemetry(std::uint32_t kernel) override;
@@ -77,7 +77,7 @@ class Mover : public SlicePort {
 
   /// Slices of the device launched so far.
   [[nodiscard]] std::uint32_t device_slices() const noexcept {
-    return device_slices_.load(std::memory_order_relaxed);  // a figure
+    return device_slices_.load(std::memory_order_relaxed);  // a metric
   }
 
  private:
@@ -118,14 +118,14 @@ class Mover : public SlicePort {
   std::byte* const arena_;
   const std::uint64_t region_offset_;
   const std::uint64_t telemetry_staging_;
-  const MoverLimits limits_;
+  const CopyAgentLimits limits_;
   DevicePort& port_;
   const Clock& clock_;
   rk_executor_host_line& host_;
   rk_executor_device_line* device_ = nullptr;  // set by open
 
   /// What a session knows of a kernel beside its rings.
-  struct Kernel {
+  struct ServedKernel {
     KernelMirror mirror;
     std::uint32_t bell_seen = 0;    ///< input doorbell on the host
     std::uint32_t answer_seen = 0;  ///< output doorbell on the device
@@ -138,7 +138,7 @@ class Mover : public SlicePort {
   std::mutex session_mutex_;  // held by a session, and by `wait` to tell the device to stop
   // Guarded by it:
   CopyList copies_;
-  std::vector<Kernel> kernels_;
+  std::vector<ServedKernel> kernels_;
   std::vector<std::uint32_t> active_;  // kernels that are rung or await the device
   std::vector<std::uint32_t> asked_;   // by the batch under way
   std::vector<std::uint32_t> bells_;   // input doorbells as the device knows them

@@ -1,4 +1,4 @@
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +32,7 @@ constexpr std::uint64_t usual_patience_ns = 1'000'000;
 /// How long a caller stays when nothing comes, and how many batches it moves for others.
 constexpr std::uint64_t eager_idle_ns_max = 200'000;
 constexpr std::uint32_t eager_steps_max = 32;
-/// How long the mover's own thread looks for more before it sleeps: waking it costs that much.
+/// How long the copy agent's own thread looks for more before it sleeps: waking it costs that much.
 constexpr std::uint64_t linger_ns = 20'000;
 /// A turn is a batch here, so there are fewer of them.
 constexpr IdleLimits idle_limits{.spins_max = 16, .yields_max = 16};
@@ -43,8 +43,8 @@ std::uint32_t next_epoch(std::uint32_t epoch) noexcept { return epoch + 1 != 0 ?
 
 }  // namespace
 
-Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t staging_offset,
-             const MoverLimits& limits, DevicePort& port, const Clock& clock)
+CopyAgent::CopyAgent(std::byte* arena, std::uint64_t region_offset, std::uint64_t staging_offset,
+                     const CopyAgentLimits& limits, DevicePort& port, const Clock& clock)
     : arena_(arena),
       region_offset_(region_offset),
       telemetry_staging_(staging_offset + staging_bytes - sizeof(rk_telemetry_block)),
@@ -54,7 +54,7 @@ Mover::Mover(std::byte* arena, std::uint64_t region_offset, std::uint64_t stagin
       host_(*at<rk_executor_host_line>(region_offset)),
       copies_(arena, staging_offset, staging_bytes - sizeof(rk_telemetry_block)) {}
 
-void Mover::open() {
+void CopyAgent::open() {
   device_ = at<rk_executor_device_line>(host_.device_line);
   bells_.assign(host_.kernel_capacity, 0);
   parked_read_.assign(host_.work_groups, nullptr);
@@ -73,7 +73,7 @@ void Mover::open() {
 
 // --- the session ------------------------------------------------------------------------------
 
-void Mover::session(std::uint32_t slice) {
+void CopyAgent::session(std::uint32_t slice) {
   const std::lock_guard lock(session_mutex_);
   // relaxed: written by the thread that starts this session
   const bool eager = atomic(host_.eager_slice).load(std::memory_order_relaxed) == slice;
@@ -104,7 +104,7 @@ void Mover::session(std::uint32_t slice) {
   }
 }
 
-std::uint32_t Mover::verdict(bool impatient) const noexcept {
+std::uint32_t CopyAgent::verdict(bool impatient) const noexcept {
   if (failed_.load(std::memory_order_relaxed)) return RK_SLICE_STOP;  // set by this thread
   // acquire: pairs with Executor::stop. A slice may take long; copies beside it do not.
   if (atomic(host_.stop).load(std::memory_order_acquire) != 0 && (limits_.sliced || !under_way_))
@@ -114,7 +114,7 @@ std::uint32_t Mover::verdict(bool impatient) const noexcept {
 }
 
 /// As rk_slice_park: "parked", a full fence, one more look.
-bool Mover::park(std::uint32_t slice, std::uint32_t reason) noexcept {
+bool CopyAgent::park(std::uint32_t slice, std::uint32_t reason) noexcept {
   atomic(device_->end_reason).store(reason, std::memory_order_relaxed);
   // release: all that the session published; pairs with the acquire in Executor::must_launch
   atomic(device_->parked_slice).store(slice, std::memory_order_release);
@@ -124,7 +124,7 @@ bool Mover::park(std::uint32_t slice, std::uint32_t reason) noexcept {
   return false;
 }
 
-bool Mover::step(std::uint64_t patience_ns) {
+bool CopyAgent::step(std::uint64_t patience_ns) {
   if (failed_.load(std::memory_order_relaxed)) return false;  // set by this thread
   if (!under_way_) {
     if (!collect()) return false;
@@ -155,13 +155,13 @@ bool Mover::step(std::uint64_t patience_ns) {
 
 // --- to the device ----------------------------------------------------------------------------
 
-bool Mover::poll_doorbells() noexcept {
+bool CopyAgent::poll_doorbells() noexcept {
   rk_u32* const bells = at<rk_u32>(host_.input_doorbells);
   // acquire: the doorbells below the count exist; pairs with the release in Executor::attach
   const std::uint32_t count = atomic(host_.kernel_count).load(std::memory_order_acquire);
   bool rung = false;
   for (std::uint32_t number = 0; number < count; ++number) {
-    Kernel& kernel = kernels_[number];
+    ServedKernel& kernel = kernels_[number];
     // acquire: what was published before; pairs with the release in Executor::ring
     const std::uint32_t bell = atomic(bells[number]).load(std::memory_order_acquire);
     if (bell == kernel.bell_seen) continue;
@@ -173,12 +173,12 @@ bool Mover::poll_doorbells() noexcept {
 }
 
 /// Makes the next batch. False if there is nothing to copy.
-bool Mover::collect() {
+bool CopyAgent::collect() {
   copies_.clear();
   to_ring_.clear();
   send_host_words();
   for (const std::uint32_t number : active_) {
-    Kernel& kernel = kernels_[number];
+    ServedKernel& kernel = kernels_[number];
     if (!kernel.rung) continue;
     if (!copies_.has_room(copies_reserve + KernelMirror::copies_max,
                           staging_reserve + KernelMirror::staging_bytes_max))
@@ -193,9 +193,9 @@ bool Mover::collect() {
   return !copies_.to_device().empty() || !copies_.to_host().empty();
 }
 
-void Mover::count_copies(std::uint32_t kernel, const CopyCounts& before) noexcept {
+void CopyAgent::count_copies(std::uint32_t kernel, const CopyCounts& before) noexcept {
   const auto add = [](std::atomic<std::uint64_t>& count, std::uint64_t more) {
-    // relaxed: a figure; one writer at a time
+    // relaxed: a metric; one writer at a time
     count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   };
   add(kernel_copies_[kernel].copies, copies_.counts().copies - before.copies);
@@ -203,7 +203,7 @@ void Mover::count_copies(std::uint32_t kernel, const CopyCounts& before) noexcep
 }
 
 /// Word by word: the device reads those that never change without care.
-void Mover::send_host_words() {
+void CopyAgent::send_host_words() {
   const auto send = [this](rk_u32 rk_executor_host_line::*word, rk_u32 value) {
     if (host_words_.*word == value) return;
     host_words_.*word = value;
@@ -221,7 +221,7 @@ void Mover::send_host_words() {
   if (limits_.sliced) send(&rk_executor_host_line::slice_records_max, slice_records_max_);
 }
 
-void Mover::send_doorbells() {
+void CopyAgent::send_doorbells() {
   if (to_ring_.empty()) return;
   work_sent_ = true;
   // A slice that begins takes every doorbell that was ever rung as rung: sliced, once is enough.
@@ -241,7 +241,7 @@ void Mover::send_doorbells() {
   }
 }
 
-void Mover::ask() {
+void CopyAgent::ask() {
   asked_.clear();
   answers_read_ = nullptr;
   std::ranges::fill(parked_read_, nullptr);
@@ -251,7 +251,7 @@ void Mover::ask() {
         host_.output_doorbells, align_up<std::uint64_t>(host_words_.kernel_count * sizeof(rk_u32),
                                                         sizeof(rk_doorbell_line))));
   for (const std::uint32_t number : active_) {
-    Kernel& kernel = kernels_[number];
+    ServedKernel& kernel = kernels_[number];
     if (!kernel.mirror.awaits_device()) continue;
     // One more asks whether a work-group has parked.
     if (!copies_.has_room(KernelMirror::copies_max + 1, KernelMirror::staging_bytes_max)) break;
@@ -270,7 +270,7 @@ void Mover::ask() {
 
 /// A slice is over when all its work-groups have left, and the one that this kernel needs may wait
 /// for others that are busy for ever. (Sliced, each ends by itself.)
-void Mover::ask_whether_parked(std::uint32_t kernel) {
+void CopyAgent::ask_whether_parked(std::uint32_t kernel) {
   const std::size_t group = kernel % parked_read_.size();
   if (parked_read_.size() == 1 || parked_read_[group] != nullptr) return;
   parked_read_[group] =
@@ -278,7 +278,7 @@ void Mover::ask_whether_parked(std::uint32_t kernel) {
                                   RK_OFFSETOF(rk_executor_device_line, parked_slice));
 }
 
-void Mover::begin_batch() noexcept {
+void CopyAgent::begin_batch() noexcept {
   batch_start_ns_ = clock_.now_ns();
   under_way_ = true;
   to_start_ = Start::copies;
@@ -292,7 +292,7 @@ void Mover::begin_batch() noexcept {
   add(copies_.to_host());
 }
 
-Result<void> Mover::start_batch() {
+Result<void> CopyAgent::start_batch() {
   if (to_start_ == Start::copies) {
     RK_TRY_VOID(start_copies(limits_.sliced ? copies_.to_device() : batch_));
     to_start_ = Start::slice;
@@ -315,14 +315,14 @@ Result<void> Mover::start_batch() {
   return {};
 }
 
-Result<void> Mover::start_copies(std::span<const rk_copy> copies) {
+Result<void> CopyAgent::start_copies(std::span<const rk_copy> copies) {
   if (copies.empty()) return {};
   RK_TRY(ticket, port_.start_copies(copies));
   ticket_ = ticket;
   return {};
 }
 
-Result<void> Mover::launch_slice() {
+Result<void> CopyAgent::launch_slice() {
   const std::uint32_t slice = device_slices_.load(std::memory_order_relaxed) + 1;  // one writer
   RK_TRY(launched, port_.launch_on_device(slice));
   if (!launched) return {};  // the next batch tries again
@@ -333,14 +333,14 @@ Result<void> Mover::launch_slice() {
 
 /// Whether a slice would find requests that were sent before, and whose replies are not there to be
 /// fetched.
-bool Mover::has_work_for_device() const noexcept {
+bool CopyAgent::has_work_for_device() const noexcept {
   return std::ranges::any_of(active_, [this](std::uint32_t kernel) {
     return !kernels_[kernel].answering && kernels_[kernel].mirror.has_work_for_device();
   });
 }
 
 /// More records a slice, or fewer, so that it takes less than its time, but not much less.
-void Mover::adapt_slices(std::uint64_t slice_ns) noexcept {
+void CopyAgent::adapt_slices(std::uint64_t slice_ns) noexcept {
   if (slice_ns > limits_.slice_ns_max)
     slice_records_max_ = std::max(slice_records_max_ / 2, 1u);
   else if (slice_ns < limits_.slice_ns_max / 4)
@@ -349,11 +349,11 @@ void Mover::adapt_slices(std::uint64_t slice_ns) noexcept {
 
 // --- from the device --------------------------------------------------------------------------
 
-bool Mover::absorb() {
+bool CopyAgent::absorb() {
   bool any = false;
   if (answers_read_ != nullptr) {
     for (const std::uint32_t number : active_) {
-      Kernel& kernel = kernels_[number];
+      ServedKernel& kernel = kernels_[number];
       if (answers_read_[number] == kernel.answer_seen) continue;
       kernel.answer_seen = answers_read_[number];
       kernel.answering = any = true;
@@ -361,7 +361,7 @@ bool Mover::absorb() {
   }
   rk_u32* const bells = at<rk_u32>(host_.output_doorbells);
   for (const std::uint32_t number : asked_) {
-    Kernel& kernel = kernels_[number];
+    ServedKernel& kernel = kernels_[number];
     const KernelMirror::News news = kernel.mirror.absorb();
     any |= news.any;
     kernel.is_silent = !news.any;
@@ -376,7 +376,7 @@ bool Mover::absorb() {
 
 /// Where a work-group that is needed has parked the slice launched last, the next one has to bring
 /// it back: the others make way.
-void Mover::find_parked() noexcept {
+void CopyAgent::find_parked() noexcept {
   const std::uint32_t last = device_slices_.load(std::memory_order_relaxed);  // written here
   for (const std::uint32_t number : active_) {
     const rk_u32* const parked = parked_read_[number % parked_read_.size()];
@@ -387,9 +387,9 @@ void Mover::find_parked() noexcept {
   }
 }
 
-void Mover::forget_idle() {
+void CopyAgent::forget_idle() {
   std::erase_if(active_, [this](std::uint32_t number) {
-    Kernel& kernel = kernels_[number];
+    ServedKernel& kernel = kernels_[number];
     kernel.active = kernel.rung || kernel.mirror.awaits_device();
     return !kernel.active;
   });

@@ -1,5 +1,5 @@
-// A mover between a host's arena and a device with memory of its own, on one thread: the device's
-// copies and slices take place when the test says so.
+// A copy agent between a host's arena and a device with memory of its own, on one thread: the
+// device's copies and slices take place when the test says so.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 #include "support/skip.hpp"
 #include "unit/bridge/separate_device.hpp"
 #include "unit/bridge/simulated_device.hpp"
@@ -27,7 +27,7 @@ struct Strategy {
   bool sliced;
 };
 
-class MoverTest : public ::testing::TestWithParam<Strategy> {
+class CopyAgentTest : public ::testing::TestWithParam<Strategy> {
  protected:
   static constexpr std::uint32_t capacity = 64;
   static constexpr std::uint32_t ring_capacity = 4096;
@@ -35,21 +35,22 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
   static constexpr std::uint64_t staging = 512 * 1024;
   static constexpr std::uint64_t rings = 1024 * 1024;
 
-  explicit MoverTest(std::uint32_t work_groups = 1)
+  explicit CopyAgentTest(std::uint32_t work_groups = 1)
       : host_(make_memory()),
         far_(make_memory()),
         device(far_.get(), arena_bytes, work_groups),
-        mover(host_.get(), 0, staging,
-              MoverLimits{.sliced = GetParam().sliced, .idle_polls_max = 1}, device, clock),
-        executor(host_.get(), 0, limits_of(work_groups), mover) {
+        copy_agent(host_.get(), 0, staging,
+                   CopyAgentLimits{.sliced = GetParam().sliced, .idle_polls_max = 1}, device,
+                   clock),
+        executor(host_.get(), 0, limits_of(work_groups), copy_agent) {
     executor.open(1);
     std::memcpy(far_.get(), host_.get(), Executor::region_bytes(limits_of(work_groups)));
-    mover.open();
+    copy_agent.open();
     clock.step_ns = 1000;
   }
 
   static ExecutorLimits limits_of(std::uint32_t work_groups) {
-    return {.kernel_capacity = capacity, .work_groups = work_groups, .before_mover = true};
+    return {.kernel_capacity = capacity, .work_groups = work_groups, .before_copy_agent = true};
   }
 
   static std::unique_ptr<std::byte, decltype(&std::free)> make_memory() {
@@ -68,9 +69,9 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
         executor.attach({input, output, ring_capacity, ring_capacity}).value();
     auto channel = std::make_shared<Channel>(
         executor, kernel, RingView::at(host_.get(), input, ring_capacity),
-        RingView::at(host_.get(), output, ring_capacity), limits, clock, nudges);
+        RingView::at(host_.get(), output, ring_capacity), limits, clock, wakes);
     const std::uint32_t epoch = channel->set_state(RK_KERNEL_RUNNING);
-    mover.work();
+    copy_agent.work();
     EXPECT_TRUE(executor.obeys(kernel, epoch));
     return channel;
   }
@@ -103,28 +104,28 @@ class MoverTest : public ::testing::TestWithParam<Strategy> {
 
  protected:
   ManualClock clock;
-  CountedNudges nudges;
+  CountedWakes wakes;
   SeparateDevice device;
-  SteppedMover mover;
+  SteppedMover copy_agent;
   Executor executor;
 };
 
-INSTANTIATE_TEST_SUITE_P(Strategies, MoverTest,
+INSTANTIATE_TEST_SUITE_P(Strategies, CopyAgentTest,
                          ::testing::Values(Strategy{"dma", false}, Strategy{"sliced", true}),
                          [](const auto& which) { return which.param.name; });
 
-class MoverPoolTest : public MoverTest {
+class CopyAgentPoolTest : public CopyAgentTest {
  protected:
-  MoverPoolTest() : MoverTest(2) {}
+  CopyAgentPoolTest() : CopyAgentTest(2) {}
 };
 
-INSTANTIATE_TEST_SUITE_P(Strategies, MoverPoolTest,
+INSTANTIATE_TEST_SUITE_P(Strategies, CopyAgentPoolTest,
                          ::testing::Values(Strategy{"dma", false}, Strategy{"sliced", true}),
                          [](const auto& which) { return which.param.name; });
 
 /// The work-group of the second kernel has parked in a slice that goes on, because that of the
 /// first one is at work. It comes back with the next slice, for which the other one has to leave.
-TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
+TEST_P(CopyAgentPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
   if (GetParam().sliced) RK_SKIP_UNSUPPORTED("each work-group ends by itself");
   (void)make_channel();
   auto channel = make_channel();
@@ -137,16 +138,16 @@ TEST_P(MoverPoolTest, AParkedWorkGroupIsBroughtBackBesideOneAtWork) {
   EXPECT_EQ(device.slices.size(), before + 5);
 }
 
-TEST_P(MoverPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
+TEST_P(CopyAgentPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
   if (GetParam().sliced) RK_SKIP_UNSUPPORTED("each work-group ends by itself");
   auto slow = make_channel();
   auto quick = make_channel();
   device.first_is_at_work = true;
   ASSERT_TRUE(submit(*quick, 1, 100));
-  mover.work();
+  copy_agent.work();
   ASSERT_THAT(replies(*quick), ElementsAre(1));
   const std::uint32_t last = device.slices.back();
-  // The caller's session gives up after a while, and leaves it to the mover's thread.
+  // The caller's session gives up after a while, and leaves it to the copy agent's thread.
   ASSERT_TRUE(submit(*slow, 2, 100, Executor::Wake::run_on_caller));
   EXPECT_THAT(replies(*slow), ElementsAre());
   EXPECT_NE(device.at<rk_executor_host_line>(0).yield_slice, last);
@@ -154,7 +155,7 @@ TEST_P(MoverPoolTest, AWorkGroupThatIsStillAtWorkMakesNobodyLeave) {
 }
 
 /// More kernels than are asked directly: those that nobody asks must not be forgotten.
-TEST_P(MoverPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
+TEST_P(CopyAgentPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
   if (GetParam().sliced) RK_SKIP_UNSUPPORTED("each work-group ends by itself");
   std::vector<std::shared_ptr<Channel>> channels;
   for (int i = 0; i < 60; ++i) channels.push_back(make_channel());
@@ -162,7 +163,7 @@ TEST_P(MoverPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
   for (int round = 1; round <= 3; ++round) {
     for (std::size_t i = 1; i < channels.size(); i += 2)
       ASSERT_TRUE(submit(*channels[i], round, 100));
-    mover.work();
+    copy_agent.work();
     for (std::size_t i = 1; i < channels.size(); i += 2)
       ASSERT_THAT(replies(*channels[i]), ElementsAre(round)) << i;
   }
@@ -170,7 +171,7 @@ TEST_P(MoverPoolTest, ManyKernelsOfAParkedWorkGroupAreServedBesideOneAtWork) {
 
 /// A slice may visit an index that was in use before between any two words that are copied: it must
 /// find the rings when it finds the state that lets it use them, and the state with its epoch.
-TEST_P(MoverTest, ANewKernelsRingsStateAndEpochComeOneAfterTheOther) {
+TEST_P(CopyAgentTest, ANewKernelsRingsStateAndEpochComeOneAfterTheOther) {
   (void)make_channel();
   const auto& host = device.at<rk_executor_host_line>(0);
   const std::uint64_t line = host.kernel_host_lines;
@@ -201,33 +202,33 @@ TEST_P(MoverTest, ANewKernelsRingsStateAndEpochComeOneAfterTheOther) {
   EXPECT_LT(state_at, epoch_at);
 }
 
-TEST_P(MoverTest, BringsRequestsThereAndRepliesBack) {
+TEST_P(CopyAgentTest, BringsRequestsThereAndRepliesBack) {
   auto channel = make_channel();
   for (int i = 1; i <= 100; ++i) {
     ASSERT_TRUE(submit(*channel, i, 100));
-    mover.work();
+    copy_agent.work();
     EXPECT_THAT(replies(*channel), ElementsAre(i));
   }
   EXPECT_TRUE(executor.parked(0));
 }
 
-TEST_P(MoverTest, ACallersSessionEndsWithItsReply) {
+TEST_P(CopyAgentTest, ACallersSessionEndsWithItsReply) {
   auto channel = make_channel();
   ASSERT_TRUE(submit(*channel, 7, 64, Executor::Wake::run_on_caller));
-  EXPECT_THAT(mover.launched, ElementsAre());
+  EXPECT_THAT(copy_agent.launched, ElementsAre());
   EXPECT_THAT(replies(*channel), ElementsAre(7));
 }
 
 /// Records of half a ring: each one waits for the space of the one before, in both rings.
-TEST_P(MoverTest, GoesOnWhenTheHostMakesRoom) {
+TEST_P(CopyAgentTest, GoesOnWhenTheHostMakesRoom) {
   auto channel = make_channel({.policy = Policy::reject});
   constexpr std::uint32_t half = ring_capacity / 2 - sizeof(rk_record_header);
   std::vector<int> received;
   for (int next = 1; received.size() < 40;) {
     while (next <= 40 && submit(*channel, next, half)) ++next;
-    mover.work();
+    copy_agent.work();
     for (const int value : replies(*channel)) received.push_back(value);
-    (void)channel->do_chores(clock.now);
+    (void)channel->do_housekeeping(clock.now);
   }
   std::vector<int> all(40);
   std::iota(all.begin(), all.end(), 1);
@@ -235,26 +236,26 @@ TEST_P(MoverTest, GoesOnWhenTheHostMakesRoom) {
 }
 
 /// The replies fill the output ring, nobody takes them: the device waits, and nobody polls it.
-TEST_P(MoverTest, ParksWhileTheDeviceWaitsForRoom) {
+TEST_P(CopyAgentTest, ParksWhileTheDeviceWaitsForRoom) {
   auto channel = make_channel();
   int next = 1;
   for (; next <= 8; ++next) ASSERT_TRUE(submit(*channel, next, 1000));
   for (int turn = 0; turn < 4; ++turn) {
-    mover.work();
-    (void)channel->do_chores(clock.now);
+    copy_agent.work();
+    (void)channel->do_housekeeping(clock.now);
   }
   EXPECT_TRUE(executor.parked(0));
   EXPECT_TRUE(executor.backpressured(channel->kernel()));
   const std::uint64_t copied = device.copied;
-  mover.work();
+  copy_agent.work();
   EXPECT_EQ(device.copied, copied);
   std::vector<int> received;
   while (received.size() < 8) {
     const std::vector<int> some = replies(*channel);
     ASSERT_FALSE(some.empty()) << "the space that was given back was not heard of";
     received.insert(received.end(), some.begin(), some.end());
-    (void)channel->do_chores(clock.now);
-    mover.work();
+    (void)channel->do_housekeeping(clock.now);
+    copy_agent.work();
   }
   EXPECT_THAT(received, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_FALSE(executor.backpressured(channel->kernel()));
@@ -262,40 +263,40 @@ TEST_P(MoverTest, ParksWhileTheDeviceWaitsForRoom) {
 
 /// More kernels than are asked one by one: their output doorbells say who has answered.
 /// More than are asked one by one, and none of them has a reply that would ring.
-TEST_P(MoverTest, SeesThatManyStatesAreObeyed) {
+TEST_P(CopyAgentTest, SeesThatManyStatesAreObeyed) {
   constexpr std::uint32_t count = 20;
   std::vector<std::shared_ptr<Channel>> channels;
   for (std::uint32_t i = 0; i < count; ++i) channels.push_back(make_channel());
   for (const std::uint32_t state : {RK_KERNEL_PAUSED, RK_KERNEL_ABSENT}) {
     std::vector<std::uint32_t> epochs;
     for (const auto& channel : channels) epochs.push_back(channel->set_state(state));
-    mover.work();
+    copy_agent.work();
     for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(executor.obeys(i, epochs[i])) << i;
     EXPECT_TRUE(executor.parked(0));
   }
 }
 
-TEST_P(MoverTest, ServesManyKernelsAtOnce) {
+TEST_P(CopyAgentTest, ServesManyKernelsAtOnce) {
   std::vector<std::shared_ptr<Channel>> channels;
   for (std::uint32_t i = 0; i < capacity; ++i) channels.push_back(make_channel());
   for (int round = 1; round <= 3; ++round) {
     for (auto& channel : channels) ASSERT_TRUE(submit(*channel, round, 64));
-    mover.work();
+    copy_agent.work();
     for (auto& channel : channels) EXPECT_THAT(replies(*channel), ElementsAre(round));
   }
 }
 
-TEST_P(MoverTest, SendsManyRecordsWithOneCopy) {
+TEST_P(CopyAgentTest, SendsManyRecordsWithOneCopy) {
   auto channel = make_channel();
   for (int i = 0; i < 16; ++i) ASSERT_TRUE(submit(*channel, i, 64));
   const std::uint64_t before = device.copied;
-  mover.work();
+  copy_agent.work();
   EXPECT_EQ(replies(*channel).size(), 16u);
   // Records, position, doorbell; position, replies, released space; no more than twice.
   EXPECT_LE(device.copied - before, 14u);
 }
 
-TEST_P(MoverTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
+TEST_P(CopyAgentTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
   auto channel = make_channel();
   std::uint64_t copies = 0;
   std::uint64_t with_both = 0;
@@ -304,7 +305,7 @@ TEST_P(MoverTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
     const std::uint64_t before = device.copied;
     device.log.clear();
     ASSERT_TRUE(submit(*channel, i % 100, 64));
-    mover.work();
+    copy_agent.work();
     ASSERT_THAT(replies(*channel), ElementsAre(i % 100));
     copies += device.copied - before;
     with_both += static_cast<std::uint64_t>(std::ranges::count_if(
@@ -317,7 +318,7 @@ TEST_P(MoverTest, BetweenSlicesAShortMessageTakesOneCopyEachWay) {
     EXPECT_EQ(with_both, 0u);
 }
 
-TEST_P(MoverTest, GoesOnWhereItHadNoMemory) {
+TEST_P(CopyAgentTest, GoesOnWhereItHadNoMemory) {
   std::vector<std::shared_ptr<Channel>> channels;
   for (std::uint32_t i = 0; i < 3; ++i) channels.push_back(make_channel());
   for (const int every : {3, 4, 5, 7}) {
@@ -327,7 +328,7 @@ TEST_P(MoverTest, GoesOnWhereItHadNoMemory) {
         ASSERT_TRUE(submit(*channel, round, 64));
         ASSERT_TRUE(submit(*channel, round + 100, 64));
       }
-      mover.work();
+      copy_agent.work();
       for (auto& channel : channels)
         ASSERT_THAT(replies(*channel), ElementsAre(round, round + 100)) << every;
     }
@@ -336,55 +337,55 @@ TEST_P(MoverTest, GoesOnWhereItHadNoMemory) {
   EXPECT_TRUE(executor.stop(1'000'000'000));
 }
 
-TEST_P(MoverTest, AFailedCopyIsTheExecutorsFailure) {
+TEST_P(CopyAgentTest, AFailedCopyIsTheExecutorsFailure) {
   auto channel = make_channel();
   device.fails_at = device.starts + 1;
   ASSERT_TRUE(submit(*channel, 1, 64));
-  mover.work();
+  copy_agent.work();
   executor.check();
   ASSERT_TRUE(executor.failed());
   EXPECT_THAT(executor.failure().detail, HasSubstr("the copy was refused"));
-  (void)channel->do_chores(clock.now);
+  (void)channel->do_housekeeping(clock.now);
   EXPECT_EQ(submit(*channel, 2, 64).error(), Errc::device_error);
 }
 
 /// A device that claims to have published what is no record: the ring is given up, not followed.
-TEST_P(MoverTest, DoesNotFollowAHostileOutputRing) {
+TEST_P(CopyAgentTest, DoesNotFollowAHostileOutputRing) {
   auto channel = make_channel();
   ASSERT_TRUE(submit(*channel, 1, 64));
   device.before_fetch = [&] {
     device.at<rk_u64>(rings + 8192 + RK_OFFSETOF(rk_ring, producer.position)) = ~0ull - 63;
   };
-  mover.work();
+  copy_agent.work();
   (void)channel->try_drain();
-  (void)channel->do_chores(clock.now);
+  (void)channel->do_housekeeping(clock.now);
   const auto refused = submit(*channel, 2, 64);
   ASSERT_TRUE(refused.has_error());
   EXPECT_EQ(refused.error(), Errc::bad_record);
 }
 
-/// A caller does not wait for a device that does not answer: the mover's own thread does.
-TEST_P(MoverTest, ACallerLeavesADeviceThatTakesLong) {
+/// A caller does not wait for a device that does not answer: the copy agent's own thread does.
+TEST_P(CopyAgentTest, ACallerLeavesADeviceThatTakesLong) {
   auto channel = make_channel();
   device.is_stuck = true;
   clock.step_ns = 50'000;
   ASSERT_TRUE(submit(*channel, 1, 64, Executor::Wake::run_on_caller));
-  ASSERT_EQ(mover.launched.size(), 1u) << "the next session is somebody else's";
+  ASSERT_EQ(copy_agent.launched.size(), 1u) << "the next session is somebody else's";
   device.is_stuck = false;
-  mover.work();
+  copy_agent.work();
   EXPECT_THAT(replies(*channel), ElementsAre(1));
 }
 
 /// Another program has to leave first.
-TEST_P(MoverTest, TriesAgainWhatTheDeviceCannotLaunchYet) {
+TEST_P(CopyAgentTest, TriesAgainWhatTheDeviceCannotLaunchYet) {
   auto channel = make_channel();
   device.is_busy = true;
   ASSERT_TRUE(submit(*channel, 1, 64));
-  mover.work();
+  copy_agent.work();
   EXPECT_THAT(replies(*channel), ElementsAre(1));
 }
 
-TEST_P(MoverTest, CopiesAreCountedForTheKernelThatNeedsThem) {
+TEST_P(CopyAgentTest, CopiesAreCountedForTheKernelThatNeedsThem) {
   auto resting = make_channel();
   auto busy = make_channel();
   const rk_executor_host_line& far = device.at<rk_executor_host_line>(0);
@@ -393,14 +394,14 @@ TEST_P(MoverTest, CopiesAreCountedForTheKernelThatNeedsThem) {
         far.kernel_device_lines + busy->kernel() * sizeof(rk_kernel_device_line);
     return copy.offset >= rings || copy.offset == line;  // not a doorbell, not the executor's
   };
-  const CopyCounts rest = mover.copies(resting->kernel());
-  const CopyCounts before = mover.copies(busy->kernel());
+  const CopyCounts rest = copy_agent.copies(resting->kernel());
+  const CopyCounts before = copy_agent.copies(busy->kernel());
   EXPECT_GT(rest.copies, 0u) << "its rings and its state";
   device.log.clear();
   for (int i = 0; i < 16; ++i) ASSERT_TRUE(submit(*busy, i, 64));
-  mover.work();
+  copy_agent.work();
   EXPECT_EQ(replies(*busy).size(), 16u);
-  const CopyCounts after = mover.copies(busy->kernel());
+  const CopyCounts after = copy_agent.copies(busy->kernel());
   std::uint64_t copies = 0;
   std::uint64_t bytes = 0;
   for (const rk_copy& copy : device.log | std::views::filter(is_of_busy)) {
@@ -410,34 +411,34 @@ TEST_P(MoverTest, CopiesAreCountedForTheKernelThatNeedsThem) {
   EXPECT_EQ(after.copies - before.copies, copies);
   EXPECT_EQ(after.bytes - before.bytes, bytes);
   EXPECT_LT(copies, device.log.size());
-  EXPECT_EQ(mover.copies(resting->kernel()).copies, rest.copies);
+  EXPECT_EQ(copy_agent.copies(resting->kernel()).copies, rest.copies);
 }
 
-TEST_P(MoverTest, CountsAreTheDevices) {
+TEST_P(CopyAgentTest, CountsAreTheDevices) {
   auto channel = make_channel();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit(*channel, i, 64));
-  mover.work();
+  copy_agent.work();
   const rk_telemetry_block counts = executor.telemetry(channel->kernel());
   EXPECT_EQ(counts.messages_in, 3u);
   EXPECT_EQ(counts.messages_out, 3u);
   EXPECT_EQ(counts.bytes_in, 3 * 128u);
 }
 
-TEST_P(MoverTest, StopReachesTheDevice) {
+TEST_P(CopyAgentTest, StopReachesTheDevice) {
   (void)make_channel();
   ASSERT_TRUE(executor.stop(1'000'000'000));
   EXPECT_EQ(device.at<rk_executor_host_line>(0).stop, 1u);
 }
 
-TEST_P(MoverTest, AnIndexIsUsedAgainWithOtherRings) {
+TEST_P(CopyAgentTest, AnIndexIsUsedAgainWithOtherRings) {
   for (int round = 1; round <= 5; ++round) {
     auto channel = make_channel();
     ASSERT_TRUE(submit(*channel, round, 500));
-    mover.work();
+    copy_agent.work();
     EXPECT_THAT(replies(*channel), ElementsAre(round));
     const std::uint32_t epoch = channel->set_state(RK_KERNEL_ABSENT);
     executor.wake(0, Executor::Wake::launch);
-    mover.work();
+    copy_agent.work();
     ASSERT_TRUE(executor.obeys(channel->kernel(), epoch));
     executor.detach(channel->kernel());
   }

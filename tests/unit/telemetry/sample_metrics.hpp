@@ -1,4 +1,4 @@
-/// Metrics whose figures all say the same, so that a mixture is found out.
+/// Metrics whose metrics all say the same, so that a mixture is found out.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ inline KernelMetrics kernel_of(std::uint64_t number) {
   metrics.id = "kernel " + std::to_string(number);
   metrics.program = "core";
   metrics.status = KernelStatus::active;
-#define RK_KERNEL_FIGURE(name, kind, help) metrics.name = number;
+#define RK_KERNEL_METRIC(name, kind, help) metrics.name = number;
 #define RK_KERNEL_LATENCY(name, help) metrics.name = latency_of(number);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   return metrics;
 }
 
 inline bool is_whole(const KernelMetrics& metrics) {
   const std::uint64_t number = metrics.accepted;
   bool whole = metrics.id == "kernel " + std::to_string(number);
-#define RK_KERNEL_FIGURE(name, kind, help) whole = whole && metrics.name == number;
+#define RK_KERNEL_METRIC(name, kind, help) whole = whole && metrics.name == number;
 #define RK_KERNEL_LATENCY(name, help) whole = whole && is_of(metrics.name, number);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   return whole;
 }
 
@@ -44,8 +44,8 @@ inline RuntimeMetrics runtime_of(std::uint32_t number) {
   metrics.backend = "native";
   metrics.device = "device " + std::to_string(number);
   metrics.transfer = "zero_copy";
-#define RK_RUNTIME_FIGURE(name, kind, help) metrics.name = number;
-#include "ringkernel/figures.def"
+#define RK_RUNTIME_METRIC(name, kind, help) metrics.name = number;
+#include "ringkernel/metrics.def"
   return metrics;
 }
 

@@ -1,4 +1,4 @@
-// The end of a mover's executor, and its figures.
+// The end of a copy agent's executor, and its metrics.
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bridge/atomic.hpp"
-#include "bridge/dma/mover.hpp"
+#include "bridge/dma/copy_agent.hpp"
 #include "foundation/memory_error.hpp"
 
 namespace ringkernel::bridge {
@@ -17,7 +17,7 @@ constexpr std::uint64_t telemetry_patience_ns = 100'000'000;
 
 }  // namespace
 
-Result<void> Mover::wait(std::uint64_t timeout_ns) {
+Result<void> CopyAgent::wait(std::uint64_t timeout_ns) {
   const std::uint64_t begin_ns = clock_.now_ns();
   const auto left_ns = [&] {
     const std::uint64_t waited_ns = clock_.now_ns() - begin_ns;
@@ -72,31 +72,31 @@ Result<void> Mover::wait(std::uint64_t timeout_ns) {
   return {};
 }
 
-Result<void> Mover::error() {
+Result<void> CopyAgent::error() {
   RK_TRY_VOID(failure());
   return port_.error();
 }
 
-Result<void> Mover::failure() const {
+Result<void> CopyAgent::failure() const {
   if (!failed_.load(std::memory_order_acquire)) return {};  // pairs with fail
   const std::lock_guard lock(failure_mutex_);
   return failure_;
 }
 
-void Mover::fail(Error error) noexcept {
+void CopyAgent::fail(Error error) noexcept {
   const std::lock_guard lock(failure_mutex_);
   if (failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
   failure_ = std::move(error);
   failed_.store(true, std::memory_order_release);  // pairs with failure
 }
 
-CopyCounts Mover::copies(std::uint32_t kernel) const noexcept {
+CopyCounts CopyAgent::copies(std::uint32_t kernel) const noexcept {
   const KernelCopies& counts = kernel_copies_[kernel];
-  return {.copies = counts.copies.load(std::memory_order_relaxed),  // figures
+  return {.copies = counts.copies.load(std::memory_order_relaxed),  // metrics
           .bytes = counts.bytes.load(std::memory_order_relaxed)};
 }
 
-void Mover::refresh_telemetry(std::uint32_t kernel) {
+void CopyAgent::refresh_telemetry(std::uint32_t kernel) {
   const std::lock_guard lock(telemetry_mutex_);
   const std::uint64_t offset = host_.telemetry_blocks + kernel * sizeof(rk_telemetry_block);
   auto* const staged = at<rk_telemetry_block>(telemetry_staging_);
@@ -116,7 +116,7 @@ void Mover::refresh_telemetry(std::uint32_t kernel) {
     atomic(word).store(value, std::memory_order_relaxed);  // as the device does
   };
 #define RK_DEVICE_COUNTER(name, help) store(block.name, staged->name);
-#include "ringkernel/figures.def"
+#include "ringkernel/metrics.def"
   store(block.last_fault, staged->last_fault);
   store(block.last_correlation_id, staged->last_correlation_id);
 }
