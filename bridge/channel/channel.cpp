@@ -23,7 +23,7 @@ Outcome no_message(Error reason) noexcept {
 Channel::Channel(Executor& executor, std::uint32_t kernel, const RingView& input,
                  const RingView& output, const ChannelLimits& limits, const Clock& clock,
                  Waker& waker, std::unique_ptr<WaitStrategy> strategy)
-    : shared_(executor, kernel, limits, clock, wake),
+    : shared_(executor, kernel, limits, clock, waker),
       strategy_(strategy != nullptr ? std::move(strategy)
                                     : std::make_unique<WaitStrategy>(limits.spin_ns)),
       send_(shared_, input, output),

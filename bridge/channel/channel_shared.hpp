@@ -29,7 +29,7 @@ struct ChannelShared {
         clock(its_clock),
         latencies(limits.sample_every != 0 ? Latencies::make() : nullptr),
         pending(limits.in_flight_max),
-        demand(counts, wake),
+        demand(counts, waker),
         mailbox(limits.in_flight_max, demand.receivers) {}
 
   Executor& executor;

@@ -69,7 +69,7 @@ void ReplyDemux::deliver(const rk_record_header& header, Arrivals& arrivals) noe
   Slot* const slot = header.kind == RK_RECORD_REPLY
                          ? shared_.pending.claim(header.correlation_id, &asleep)
                          : nullptr;
-  // release: its slot is taken; pairs with the acquire in check_device
+  // release: its slot is taken; pairs with the acquire in has_overrun
   if (header.fault == RK_FAULT_program_overran) [[unlikely]]
     has_overrun_.store(true, std::memory_order_release);
   if (slot == nullptr) {

@@ -75,7 +75,7 @@ class alignas(64) WaitStrategy {
 
   /// Whether that has paid lately. While it has not, most calls are left to others.
   [[nodiscard]] virtual bool assist_pays() noexcept;
-  /// For how many polls, from the first on, nobody looks at the clock.
+  /// Polls between two looks at the clock, while assisting.
   static constexpr std::uint32_t assist_clock_polls = 32;
   /// Whether a thread that began to poll so long ago goes on.
   [[nodiscard]] virtual bool assists_on(std::uint64_t polled_ns) const noexcept;

@@ -4,7 +4,7 @@
 ///
 /// Threading: a sink is called by one thread of each runtime that has it, one record at a time, and
 /// never by one that messages wait for; at the end perhaps by the one that shuts it down. It must
-/// not shut the runtime down, nor wait for an `async_launch`, which that thread serves as well.
+/// not call `shutdown` or `restart`, nor wait for an `async_launch`: that thread serves it as well.
 /// Ownership: shared with the runtimes that have it.
 #pragma once
 

@@ -102,7 +102,7 @@ struct RuntimeOptions {
   /// stay resident together, up to 16. More than the device keeps resident is limit_exceeded.
   std::uint32_t work_groups = 0;
   /// Whether other processes of this user can read what the runtime does (docs/TELEMETRY.md), and
-  /// how often that is brought up to date, by a thread of its own: from every millisecond to every
+  /// how often that is brought up to date, by the service thread: from every millisecond to every
   /// hour. $RINGKERNEL_TELEMETRY=0: no; any other than 0 and 1 is an error.
   bool telemetry = true;
   std::chrono::nanoseconds telemetry_period = std::chrono::milliseconds(100);

@@ -1,6 +1,8 @@
 #include "mind/state.hpp"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "foundation/memory_error.hpp"
@@ -82,7 +84,11 @@ MindState::MindState(RingKernelRuntime runtime, MindOptions options, mind::Place
       queues_(options_.queues),
       note_taker_(std::make_shared<NoteTaker>(service_of(runtime_), *this)),
       answers_([this] { note_taker_->post(); }) {
-  service_of(runtime_).start();
+  try {
+    service_of(runtime_).start();
+  } catch (const std::system_error&) {  // for whoever asks it is the same: perhaps later
+    throw std::bad_alloc();
+  }
 }
 
 MindState::~MindState() = default;

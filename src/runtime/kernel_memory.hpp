@@ -1,7 +1,7 @@
 /// The memory of one ring kernel in the arena: its rings, its state, and what a function adds.
 ///
 /// Threading: one thread at a time, beside readers of `rings` in sizes and places of the rings,
-/// which stay; the kernel's lifecycle has the lock.
+/// which stay; the kernel's lifecycle has the lock. `take_state`: any thread.
 /// Ownership: owns the regions; borrows the arena and the device's memory.
 /// Errors: E6004 where there is no room; those of the copies with a device that has its own memory.
 #pragma once

@@ -55,6 +55,8 @@ KernelState::KernelState(std::shared_ptr<RuntimeState> runtime, std::string id,
 Result<void> KernelState::open(Program& program) {
   const DefinitionPointer& definition = program.definition();
   memory_.emplace(runtime_->arena(), runtime_->memory(), runtime_->options().termination_timeout);
+  // A launch that fails leaves nothing behind, whoever still knows the kernel.
+  ScopeGuard giving_back([this]() noexcept { memory_->give_back(); });
   RK_TRY_VOID(memory_->open(options_.input_bytes, options_.output_bytes));
   RK_TRY(behaviour, definition->behaviour(options_.behaviour));
   const std::uint32_t state_bytes = definition->state_bytes(behaviour);
@@ -103,6 +105,7 @@ Result<void> KernelState::open(Program& program) {
   metrics_->count_methods(behaviour);
   runtime_->bridge().add(channel_);  // nothing throws behind it
   detaching.dismiss();
+  giving_back.dismiss();
   lifecycle_.launched();
   return {};
 }

@@ -51,7 +51,7 @@ class KernelState final : public std::enable_shared_from_this<KernelState>, priv
   [[nodiscard]] KernelProgram& program() noexcept { return program_; }
   [[nodiscard]] const KernelProgram& program() const noexcept { return program_; }
   // These are there once it is open.
-  /// With the state lock.
+  /// With the state lock, but for `take_state`.
   [[nodiscard]] KernelMemory& memory() noexcept { return *memory_; }
   [[nodiscard]] Exchange& exchange() noexcept { return *exchange_; }
   [[nodiscard]] MetricsSource& metrics_source() noexcept { return *metrics_; }

@@ -29,7 +29,7 @@ std::uint64_t Lifecycle::deadline_ns(std::chrono::nanoseconds timeout) const noe
 }
 
 KernelStatus Lifecycle::status() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(looking_);  // with it nobody ends the kernel, nor then its executor
   return has_failed() ? KernelStatus::failed : status_;
 }
 
@@ -95,14 +95,23 @@ Error Lifecycle::explained(Error error) const {
 }
 
 void Lifecycle::set_status(KernelStatus status) noexcept {
-  status_ = status;
+  {
+    const std::lock_guard lock(looking_);
+    status_ = status;
+  }
   // relaxed: advice; pairs with is_active
   is_active_.store(status == KernelStatus::active, std::memory_order_relaxed);
   host_.changed(status);
 }
 
+void Lifecycle::set_unmigrated() noexcept {
+  const std::lock_guard lock(looking_);
+  is_unmigrated_ = true;
+}
+
 void Lifecycle::tell_failure() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // a copy may take long
   if (failure_told_ || !has_failed()) return;
   failure_told_ = true;
   host_.changed(KernelStatus::failed);

@@ -7,7 +7,8 @@
 /// Changes that wait for the device are watches: polled by the bridge for the asynchronous API, by
 /// the calling thread for the synchronous one.
 ///
-/// Threading: any thread. The state lock is held for a decision, never while waiting.
+/// Threading: any thread. The state lock is held for a decision, and while the kernel's memory is
+/// copied, which may take seconds. Another lock is for those who only look at the status.
 /// Memory ordering: whether it is active, or ever was, is advice, and relaxed; all else is locked.
 /// Ownership: shares the channel; borrows the executor, until it is terminated, and the host.
 #pragma once
@@ -81,8 +82,10 @@ class Lifecycle {
   /// After a termination that the device did not obey in time: whether it has since.
   [[nodiscard]] bool is_released() noexcept;
 
+  /// Does not wait for a copy.
   [[nodiscard]] KernelStatus status() const;
-  /// If it has failed: as a change of status, once. Nobody else notices.
+  /// If it has failed: as a change of status, once. Nobody else notices. Does nothing while
+  /// somebody has the state lock: call it again.
   void tell_failure();
   /// Advice: the status may change behind it.
   [[nodiscard]] bool is_active() const noexcept {
@@ -130,6 +133,9 @@ class Lifecycle {
 
   // With the state lock:
   void set_status(KernelStatus status) noexcept;
+  /// For good.
+  void set_unmigrated() noexcept;
+  /// With either lock.
   [[nodiscard]] bool has_failed() const;
   /// If it has failed: why.
   [[nodiscard]] Result<void> check_usable() const;
@@ -156,15 +162,18 @@ class Lifecycle {
   std::atomic<bool> was_active_{false};
   std::atomic<bool> is_active_{false};
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of the state
   std::condition_variable changed_;
+  /// Held for a look, or a change, of the two that follow; innermost. They are changed with both
+  /// locks, and read with either.
+  mutable std::mutex looking_;
   KernelStatus status_ = KernelStatus::created;
+  bool is_unmigrated_ = false;  // for good: its state is another program's
   // What is under way or was done, beside the status:
   bool deactivating_ = false;
-  bool copying_ = false;        // the memory: two who do would take each other's pause away
-  bool migrating_ = false;      // its state is being made anew: only a termination until then
-  bool is_unmigrated_ = false;  // for good: its state is another program's
-  bool ending_told_ = false;    // the device was told that it is absent
+  bool copying_ = false;      // the memory: two who do would take each other's pause away
+  bool migrating_ = false;    // its state is being made anew: only a termination until then
+  bool ending_told_ = false;  // the device was told that it is absent
   bool failure_told_ = false;
   bool on_device_ = false;  // the device was told of it at least once
   Error end_reason_;        // set when it begins to terminate

@@ -108,7 +108,10 @@ void RuntimeState::start_telemetry() {
   telemetry_file_ = publisher_->path().string();
   start_http();
   if (options_.latency_sampling != 0) clock_.start();
-  service_->repeat(options_.telemetry_period, [this] { publisher_->publish(); });
+  publisher_->begin();
+  // Not `service_`, which the end takes away while the thread is still there.
+  service_->repeat(options_.telemetry_period,
+                   [this, service = service_.get()] { publisher_->publish(service); });
   service_->start();  // it looks at all of the above
 }
 
@@ -257,14 +260,18 @@ void RuntimeState::end_services() noexcept {
   http_.reset();
   publisher_.reset();
   events_.close();
+  std::shared_ptr<Logger> logger;  // the sink goes without a lock
+  {
+    const std::lock_guard lock(registry_mutex_);  // a swap may be under way that nobody waited for
+    logger = std::move(logger_);
+  }
   if (!is_left_) {
-    if (logger_) logger_->end();
+    if (logger) logger->end();
     if (worker_) worker_->finish();
   } else {
-    if (logger_) logger_->end_here();
+    if (logger) logger->end_here();
     leave_behind(worker_);  // it may be in the driver
   }
-  logger_.reset();
   worker_.reset();
 }
 
@@ -315,7 +322,7 @@ std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels() const {
     const std::lock_guard lock(registry_mutex_);
     for (const auto& [id, kernel] : kernels_) kernels.push_back(kernel);
   }
-  // Without the lock: somebody may be waiting for the device with the kernel's.
+  // Whoever copies with the state lock does not keep this waiting.
   std::erase_if(kernels,
                 [](const auto& kernel) { return kernel->status() == KernelStatus::created; });
   return kernels;

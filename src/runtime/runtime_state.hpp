@@ -227,7 +227,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::string telemetry_failure_;         // why there is none
   std::unique_ptr<Publisher> publisher_;  // until shutdown, as the next two; looks at the others
   std::unique_ptr<http::Server> http_;    // reads what the publisher writes
-  std::shared_ptr<Logger> logger_;        // nullptr: nobody wants to know
+  // nullptr: nobody wants to know. Taken away with the registry's lock.
+  std::shared_ptr<Logger> logger_;
 };
 
 }  // namespace ringkernel::detail

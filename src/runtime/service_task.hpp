@@ -27,8 +27,6 @@ class ServiceTask : public std::enable_shared_from_this<ServiceTask> {
   ~ServiceTask() = default;
 
   virtual void run() noexcept = 0;
-  /// Of the thread.
-  [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
 
  private:
   struct Handler;

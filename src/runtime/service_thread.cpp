@@ -1,5 +1,6 @@
 #include "runtime/service_thread.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include "foundation/memory_error.hpp"
@@ -7,6 +8,13 @@
 namespace ringkernel::detail {
 
 using std::chrono::steady_clock;
+
+namespace {
+
+/// Those who post themselves again and again must not keep a duty from its end.
+constexpr int served_max = 64;
+
+}  // namespace
 
 ServiceThread::~ServiceThread() {
   context_.stop();
@@ -21,6 +29,16 @@ void ServiceThread::repeat(std::chrono::nanoseconds period, std::function<void()
 void ServiceThread::start() {
   const std::lock_guard lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+}
+
+void ServiceThread::serve_others() noexcept {
+  if (!std::exchange(is_on_duty_, false)) return;
+  for (int served = 0; served < served_max; ++served) {
+    std::size_t ran = 1;  // as does what finds no memory
+    (void)with_memory([&] { ran = context_.poll_one(); });
+    if (ran == 0) break;
+  }
+  is_on_duty_ = true;
 }
 
 void ServiceThread::finish() noexcept {
@@ -41,7 +59,9 @@ void ServiceThread::run() noexcept {
   steady_clock::time_point next = steady_clock::now();
   while (!context_.stopped()) {
     if (steady_clock::now() >= next) {
+      is_on_duty_ = true;
       (void)with_memory(duty_);
+      is_on_duty_ = false;
       next = steady_clock::now() + period_;
     }
     // Waits in the context, which needs no memory, as a timer would.

@@ -1,7 +1,8 @@
 /// A thread of a runtime for what no message waits for, with the Asio context that it runs. It runs
 /// what is posted there and, if it has one, a duty that comes back again and again.
 ///
-/// Threading: any thread; the context and the duty are run by one thread, which is this one's.
+/// Threading: any thread; the context and the duty are run by one thread, which is this one's. A
+/// duty lets others have their turn with `serve_others`; the duty itself is never in itself.
 /// Memory ordering: Asio's: what was posted sees what was written before.
 /// Ownership: the destructor ends the thread and then destroys, with the context, what has not
 /// begun.
@@ -34,6 +35,10 @@ class ServiceThread {
   /// Starts the thread, unless there is one.
   void start();
 
+  /// Only for the duty, between two parts of it, with no lock held: runs what is ready, of which
+  /// there may be some left. Nothing where it is called by what it runs.
+  void serve_others() noexcept;
+
   /// Ends the thread when all that was posted is done, and waits for that. Not from that thread.
   void finish() noexcept;
 
@@ -47,6 +52,7 @@ class ServiceThread {
       context_.get_executor()};
   std::chrono::nanoseconds period_{0};
   std::function<void()> duty_;
+  bool is_on_duty_ = false;  // of the thread; and not inside `serve_others`
 
   std::mutex mutex_;  // guards the thread
   std::thread thread_;

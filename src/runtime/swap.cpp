@@ -43,7 +43,7 @@ class Migration {
     {
       const std::lock_guard lock(lifecycle_.mutex_);
       lifecycle_.migrating_ = false;
-      lifecycle_.is_unmigrated_ = true;
+      lifecycle_.set_unmigrated();
     }
     // Nobody would ever handle its messages.
     place_.channel->close(unmigrated_);
@@ -220,6 +220,7 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
 }
 
 Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_next) {
+  std::shared_ptr<Logger> logger;  // shutdown may give up waiting for this swap
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "swap of program '" + std::string(name) + "'");
@@ -227,8 +228,10 @@ Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_
     if (swapping_) return Error(Errc::busy, "a program is being swapped");
     swapping_ = true;
     ++launching_;
+    logger = logger_;
   }
-  const ScopeGuard ended([this]() noexcept {
+  const ScopeGuard ended([&]() noexcept {
+    logger.reset();  // it does not outlive a shutdown that waits
     {
       const std::lock_guard lock(registry_mutex_);
       swapping_ = false;
@@ -246,8 +249,8 @@ Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_
                  "program '" + std::string(name) + "' is part of the library, and is not swapped");
   RK_TRY(next, make_next(*running));
   Result<SwapInfo> swapped = swap_running(*running, next);
-  if (swapped && logger_ != nullptr)  // no shutdown takes it away meanwhile
-    (void)with_memory([&] { logger_->tell(LogLevel::info, to_text(next->name(), *swapped)); });
+  if (swapped && logger != nullptr)
+    (void)with_memory([&] { logger->tell(LogLevel::info, to_text(next->name(), *swapped)); });
   return swapped;
 }
 

@@ -17,6 +17,8 @@ namespace {
 class SileroOn : public ringkernel::test::OnEachBackend {
  protected:
   void SetUp() override {
+    OnEachBackend::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     const char* const path = std::getenv("RINGKERNEL_SILERO");
     if (path == nullptr || *path == '\0')
       RK_SKIP_WITHOUT("models", "RINGKERNEL_SILERO names no model");

@@ -125,25 +125,38 @@ void EventHub::add(const std::shared_ptr<EventListener>& listener) {
   count_.store(listeners_.size(), std::memory_order_relaxed);
 }
 
+template <class Tell>
+void EventHub::tell_all(Held& held, Tell&& tell) noexcept {
+  (void)with_memory([&] { held.reserve(listeners_.size()); });
+  for (const auto& weak : listeners_) {
+    auto listener = weak.lock();
+    if (listener == nullptr) continue;
+    tell(*listener);
+    if (held.size() < held.capacity()) held.push_back(std::move(listener));
+  }
+}
+
 void EventHub::emit(const Event& event) noexcept {
+  Held held;
   const std::lock_guard lock(mutex_);
   std::erase_if(listeners_, [](const auto& weak) { return weak.expired(); });
   count_.store(listeners_.size(), std::memory_order_relaxed);
-  for (const auto& weak : listeners_)
-    if (const auto listener = weak.lock()) listener->push(event);
+  tell_all(held, [&](EventListener& listener) { listener.push(event); });
 }
 
 void EventHub::miss() noexcept {
+  Held held;
   const std::lock_guard lock(mutex_);
-  for (const auto& weak : listeners_)
-    if (const auto listener = weak.lock()) listener->miss();
+  tell_all(held, [](EventListener& listener) { listener.miss(); });
 }
 
 void EventHub::close() noexcept {
+  Held held;
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  for (const auto& weak : listeners_)
-    if (const auto listener = weak.lock()) listener->close();
+  tell_all(held, [](EventListener& listener) { listener.close(); });
+  listeners_.clear();
+  count_.store(0, std::memory_order_relaxed);  // pairs with has_listeners; advice
 }
 
 }  // namespace ringkernel::detail

@@ -3,7 +3,8 @@
 /// Threading: any thread, with any lock held. A listener is told by one thread at a time.
 /// Memory ordering: `count_` says whether anybody may be there; relaxed: who subscribes while
 /// something happens may miss it.
-/// Ownership: a listener is somebody else's; the hub looks whether it is still there.
+/// Ownership: a listener is somebody else's; the hub looks whether it is still there. Where it is
+/// the last who has one it lets it go without its lock, unless there is no memory for that.
 #pragma once
 
 #include <atomic>
@@ -90,9 +91,15 @@ class EventHub {
   void emit(const Event& event) noexcept;
   /// There was no memory to say what happened.
   void miss() noexcept;
+  /// The listeners' end, too: nobody is told anything behind it.
   void close() noexcept;
 
  private:
+  using Held = std::vector<std::shared_ptr<EventListener>>;
+  /// With the lock: `tell` for each that is there. `held` has them then, and goes behind the lock.
+  template <class Tell>
+  void tell_all(Held& held, Tell&& tell) noexcept;
+
   std::mutex mutex_;  // guards what follows; before a listener's
   std::vector<std::weak_ptr<EventListener>> listeners_;
   bool closed_ = false;

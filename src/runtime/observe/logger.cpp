@@ -1,7 +1,7 @@
 #include "runtime/observe/logger.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
+#include <optional>
 
 #include "foundation/environment.hpp"
 #include "foundation/memory_error.hpp"
@@ -45,6 +45,7 @@ void Logger::push(const Event& event) noexcept {
   });
   if (!has_room) return miss();
   missed_ = 0;
+  pushed_.fetch_add(1, std::memory_order_relaxed);  // pairs with tell; see the header
   post();
 }
 
@@ -67,19 +68,45 @@ void Logger::run() noexcept {
   if (has_ended_) return;
   // acquire: then all events are there, and nobody pushes; pairs with end and end_here
   const bool is_last = is_ending_.load(std::memory_order_acquire);
-  events_.consume_all([this](const Event& event) { (void)with_memory([&] { tell(event); }); });
+  // One by one: each gives its place back when it was told. And not for ever.
+  bool is_empty = false;
+  for (std::size_t told = 0; !is_empty && (is_last || told < events_max); ++told) {
+    tell_texts(taken_);
+    is_empty = !events_.consume_one(
+        [this](const Event& event) { (void)with_memory([&] { tell(event); }); });
+    if (!is_empty) ++taken_;
+  }
+  if (!is_empty) return post();
   if (!is_last) return;
   tell_missed(missed_);
   for (auto& entry : kinds_) (void)with_memory([&] { tell_last(entry.second); });
-  tell_of_runtime(LogLevel::info, "shut down");
+  tell_of_runtime(LogLevel::info, system_clock::now(), "shut down");
   has_ended_ = true;
 }
 
 void Logger::tell(LogLevel level, std::string text) {
-  boost::asio::post(context(), [self = shared_from_this(), this, level, text = std::move(text)] {
-    const std::lock_guard lock(telling_);
-    tell_of_runtime(level, text);
-  });
+  {
+    const std::lock_guard lock(adding_);
+    texts_.push_back({.level = level,
+                      .time = system_clock::now(),
+                      .text = std::move(text),
+                      // relaxed: pairs with push; see the header
+                      .events_before = pushed_.load(std::memory_order_relaxed)});
+  }
+  post();
+}
+
+void Logger::tell_texts(std::uint64_t events) noexcept {
+  for (;;) {
+    std::optional<Text> text;
+    {
+      const std::lock_guard lock(adding_);
+      if (texts_.empty() || texts_.front().events_before > events) return;
+      text = std::move(texts_.front());
+      texts_.pop_front();
+    }
+    tell_of_runtime(text->level, text->time, text->text);
+  }
 }
 
 void Logger::tell_left_out() noexcept {
@@ -94,12 +121,9 @@ void Logger::tell_left_out() noexcept {
   });
 }
 
-void Logger::tell_of_runtime(LogLevel level, std::string_view text) noexcept {
-  write({.level = level,
-         .time = system_clock::now(),
-         .runtime = runtime_,
-         .name = name_,
-         .text = text});
+void Logger::tell_of_runtime(LogLevel level, system_clock::time_point time,
+                             std::string_view text) noexcept {
+  write({.level = level, .time = time, .runtime = runtime_, .name = name_, .text = text});
 }
 
 void Logger::tell_missed(std::uint64_t missed) noexcept {

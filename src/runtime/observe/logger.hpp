@@ -2,12 +2,14 @@
 /// told, with the number of those before it.
 ///
 /// Whoever tells of an event leaves it in a queue of Boost.Lockfree, which has room for
-/// `events_max`, and goes on; what found no room is counted, and told with the next one.
+/// `events_max`, and goes on; what found no room is counted, and told with the next one. What is no
+/// event is kept beside it, with the number of the events before it.
 ///
 /// Threading: any thread; the sink is called by one at a time: the service thread, or whoever ends
 /// the log in its place. Events come from one thread at a time, as the hub has it.
 /// Memory ordering: the queue's: an event is published by its writer and acquired by its reader.
 /// `is_ending_` is released by `end`, behind the last event, and acquired before a look at them.
+/// `pushed_` is relaxed: a thread finds its own events counted, and the order of others is open.
 /// Ownership: shares the sink; the service thread keeps this while something is to be told.
 #pragma once
 
@@ -15,6 +17,7 @@
 #include <boost/lockfree/spsc_queue.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,7 +40,8 @@ class Logger final : public EventListener, public ServiceTask {
          std::string name);
   ~Logger() = default;
 
-  /// Something that is no event; told by the service thread.
+  /// Something that is no event: told by the service thread behind the events of this one so far,
+  /// with the time of this call. Behind the end nothing.
   void tell(LogLevel level, std::string text);
   /// The last of those events that were left out for longer than `log_repeat_period`.
   void tell_left_out() noexcept;
@@ -60,6 +64,14 @@ class Logger final : public EventListener, public ServiceTask {
     Event last;  // of those left out
   };
 
+  /// What is no event.
+  struct Text {
+    LogLevel level = LogLevel::info;
+    std::chrono::system_clock::time_point time;
+    std::string text;
+    std::uint64_t events_before = 0;
+  };
+
   void run() noexcept override;
   // With telling_ held, as these:
   void tell(const Event& event);
@@ -67,7 +79,10 @@ class Logger final : public EventListener, public ServiceTask {
   /// The last of those that were left out, if there are any.
   void tell_last(Kind& kind);
   void tell_missed(std::uint64_t missed) noexcept;
-  void tell_of_runtime(LogLevel level, std::string_view text) noexcept;
+  /// Those that are behind no more than so many events.
+  void tell_texts(std::uint64_t events) noexcept;
+  void tell_of_runtime(LogLevel level, std::chrono::system_clock::time_point time,
+                       std::string_view text) noexcept;
   void write(const LogRecord& record) noexcept;
 
   const std::shared_ptr<LogSink> sink_;
@@ -79,9 +94,14 @@ class Logger final : public EventListener, public ServiceTask {
   std::uint64_t missed_ = 0;  // since the last one in events_
   bool is_closed_ = false;
   std::atomic<bool> is_ending_{false};
+  std::atomic<std::uint64_t> pushed_{0};  // events so far that found room
+
+  std::mutex adding_;  // guards what follows; innermost
+  std::deque<Text> texts_;
 
   std::mutex telling_;  // held while the sink is called; guards what follows
   std::map<std::pair<std::string, int>, Kind> kinds_;
+  std::uint64_t taken_ = 0;  // events out of the queue
   bool has_ended_ = false;
 };
 

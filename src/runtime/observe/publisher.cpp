@@ -7,6 +7,7 @@
 #include "foundation/memory_error.hpp"
 #include "ringkernel/limits.hpp"
 #include "runtime/runtime_state.hpp"
+#include "runtime/service_thread.hpp"
 #include "telemetry/folder.hpp"
 
 namespace ringkernel::detail {
@@ -42,15 +43,14 @@ Publisher::Publisher(RuntimeState& runtime, std::unique_ptr<telemetry::CountersW
 }
 
 Publisher::~Publisher() {
-  if (has_begun_) publish();  // how it ended, for those who look at this moment
+  if (has_begun_) publish(nullptr);  // how it ended, for those who look at this moment
 }
 
-void Publisher::publish() noexcept {
-  has_begun_ = true;
-  (void)with_memory([this] { publish_all(); });
+void Publisher::publish(ServiceThread* service) noexcept {
+  (void)with_memory([&] { publish_all(service); });
 }
 
-void Publisher::publish_all() {
+void Publisher::publish_all(ServiceThread* service) {
   // Before the methods: those that its messages name are in the file when it is.
   runtime_.take_trace(trace_);
   if (writer_->was_cut()) forget_what_is_stored();
@@ -58,8 +58,11 @@ void Publisher::publish_all() {
   const auto kernels = runtime_.kernels();
   forget_all_but(kernels);  // first: who comes may need their places
   std::uint64_t missing = 0;
-  for (const auto& kernel : kernels)
+  for (const auto& kernel : kernels) {
     if (!publish(kernel)) ++missing;
+    // A copy of the device's counters may have taken its time.
+    if (service != nullptr) service->serve_others();
+  }
   publish_errors();
   writer_->append(trace_, runtime_.trace_missed());
   answer_request();

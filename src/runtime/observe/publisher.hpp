@@ -20,6 +20,7 @@
 namespace ringkernel::detail {
 
 class RuntimeState;
+class ServiceThread;
 
 class Publisher {
  public:
@@ -30,9 +31,11 @@ class Publisher {
   Publisher& operator=(const Publisher&) = delete;
   ~Publisher();
 
-  /// When nothing that `metrics()` looks at is still being made. What there is no memory for is
-  /// published the next time.
-  void publish() noexcept;
+  /// When all that `metrics()` looks at has been made: from here on the destructor looks at it.
+  void begin() noexcept { has_begun_ = true; }
+  /// Behind `begin`. What there is no memory for is published the next time. `service`: whose duty
+  /// this is; it serves others between two ring kernels. nullptr: nobody's.
+  void publish(ServiceThread* service) noexcept;
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return writer_->path(); }
 
  private:
@@ -49,7 +52,7 @@ class Publisher {
   };
 
   Publisher(RuntimeState& runtime, std::unique_ptr<telemetry::CountersWriter> writer);
-  void publish_all();
+  void publish_all(ServiceThread* service);
   /// False: there is no place for it.
   [[nodiscard]] bool publish(const std::shared_ptr<KernelState>& kernel);
   void forget_all_but(const std::vector<std::shared_ptr<KernelState>>& kernels);

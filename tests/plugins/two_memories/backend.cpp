@@ -35,11 +35,11 @@ struct Device {
 /// Slices on a worker beside the copies or, sliced, in one order with them.
 class Executor {
  public:
-  Executor(Device& device, std::unique_ptr<native::Executor> slices) noexcept
+  Executor(Device& device, std::unique_ptr<native::HostExecutor> slices) noexcept
       : device_(device), slices_(std::move(slices)) {}
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
-  ~Executor() { (void)wait(native::Executor::forever_ns); }
+  ~Executor() { (void)wait(native::HostExecutor::forever_ns); }
 
   void launch(uint32_t slice) {
     if (!is_sliced()) return slices_->launch(slice);
@@ -49,7 +49,7 @@ class Executor {
     if (!is_sliced()) return slices_->wait(timeout_ns);
     return device_.copies.wait(last_slice_, timeout_ns);
   }
-  [[nodiscard]] native::Executor& slices() noexcept { return *slices_; }
+  [[nodiscard]] native::HostExecutor& slices() noexcept { return *slices_; }
 
  private:
   [[nodiscard]] bool is_sliced() const noexcept { return device_.transfer == RK_TRANSFER_SLICED; }
@@ -59,11 +59,11 @@ class Executor {
     slices_->forget();
     if (slices_->run(slice)) return;
     slices_->launch(slice);
-    (void)slices_->wait(native::Executor::forever_ns);
+    (void)slices_->wait(native::HostExecutor::forever_ns);
   }
 
   Device& device_;
-  const std::unique_ptr<native::Executor> slices_;
+  const std::unique_ptr<native::HostExecutor> slices_;
   std::atomic<uint64_t> last_slice_{0};  // its ticket; sliced only
 };
 
@@ -129,8 +129,8 @@ int32_t executor_create(rk_device* device, const rk_program_source* program,
     if (work_groups == 0 || work_groups > here.work_groups)
       return Error(Errc::limit_exceeded, std::to_string(work_groups) + " work-groups of " +
                                              std::to_string(here.work_groups));
-    RK_TRY(slices, native::Executor::create({here.arena.data(), here.arena.bytes()}, *program,
-                                            executor_offset, work_groups));
+    RK_TRY(slices, native::HostExecutor::create({here.arena.data(), here.arena.bytes()}, *program,
+                                                executor_offset, work_groups));
     slices->start();  // the thread of copies, which launches if sliced, cannot fail
     *out = reinterpret_cast<rk_executor*>(new Executor(here, std::move(slices)));
     return {};

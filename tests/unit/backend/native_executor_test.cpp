@@ -40,7 +40,7 @@ class NativeExecutor : public ::testing::Test {
     host.kernel_host_lines = std::exchange(end, end + 4096);
     host.kernel_device_lines = std::exchange(end, end + 4096);
     host.telemetry_blocks = end;
-    executor_ = OpenExecutor::create({arena_.data(), arena_.bytes()}, testing::built_in("echo"),
+    executor_ = HostExecutor::create({arena_.data(), arena_.bytes()}, testing::built_in("echo"),
                                      offset, work_groups)
                     .value();
   }
@@ -55,7 +55,7 @@ class NativeExecutor : public ::testing::Test {
   }
 
   Memory arena_ = Memory::map("an arena", 1 << 20).value();
-  std::unique_ptr<OpenExecutor> executor_;
+  std::unique_ptr<HostExecutor> executor_;
 };
 
 TEST_F(NativeExecutor, RunsSlicesOnTheCallersThreadOrItsOwn) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -239,6 +240,35 @@ TEST_F(LifecycleTest, PausesAnActiveKernelForACopy) {
   EXPECT_EQ(during, RK_KERNEL_PAUSED);
   EXPECT_EQ(run_state(), RK_KERNEL_RUNNING);
   EXPECT_EQ(lifecycle.status(), KernelStatus::active);
+}
+
+TEST_F(LifecycleTest, NobodyWhoLooksWaitsForACopy) {
+  KernelStatus status = KernelStatus::created;
+  const auto copy = [&]() -> Result<void> {
+    std::thread looking([&] {
+      status = lifecycle.status();
+      lifecycle.tell_failure();
+    });
+    looking.join();
+    return {};
+  };
+  EXPECT_TRUE(lifecycle.at_rest(Lifecycle::Rest::launched, copy));
+  EXPECT_EQ(status, KernelStatus::launched);
+  activate();
+  time.works = true;
+  EXPECT_EQ(lifecycle.pause_for(time.now + 1'000'000'000, copy).value(), Lifecycle::Pause::copied);
+  EXPECT_EQ(status, KernelStatus::active);
+  const auto lose = [&]() -> Result<void> {
+    executor.check();
+    return copy();
+  };
+  ASSERT_TRUE(lifecycle.deactivate());
+  device.lost = true;
+  EXPECT_TRUE(lifecycle.at_rest(Lifecycle::Rest::launched_or_deactivated, lose));
+  EXPECT_EQ(status, KernelStatus::failed);
+  EXPECT_EQ(told.back(), KernelStatus::deactivated) << "told when nobody has the lock";
+  lifecycle.tell_failure();
+  EXPECT_EQ(told.back(), KernelStatus::failed);
 }
 
 TEST_F(LifecycleTest, ADeviceThatDoesNotPauseIsLeftAlone) {

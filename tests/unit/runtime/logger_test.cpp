@@ -104,6 +104,57 @@ TEST(Logger, ASinkThatHangsHoldsNobodyUpAndWhatHasNoRoomIsCounted) {
   EXPECT_EQ(sink->lines.back(), "shut down");
 }
 
+TEST(Logger, EachRecordGivesItsPlaceBackWhenItWasTold) {
+  /// Tells another event with its second record, when all places were taken.
+  class TellingLines : public LogSink {
+   public:
+    void write(const LogRecord& record) override {
+      if (lines.size() == 1) logger->push(change("one more"));
+      lines.emplace_back(record.kernel.empty() ? record.text : record.kernel);
+    }
+    Logger* logger = nullptr;
+    std::vector<std::string> lines;
+  };
+  ServiceThread service;
+  const auto sink = std::make_shared<TellingLines>();
+  const auto logger = logger_of(service, sink);
+  sink->logger = logger.get();
+  for (std::size_t i = 0; i < events_max; ++i) logger->push(change("a"));
+  service.start();
+  service.finish();
+  ASSERT_EQ(sink->lines.size(), events_max + 1) << "with those behind the first events_max";
+  EXPECT_EQ(sink->lines.back(), "one more");
+}
+
+TEST(Logger, TextsHaveTheirPlaceAmongEventsAndTheirTime) {
+  ServiceThread service;
+  const auto sink = std::make_shared<KeptLines>();
+  const auto logger = logger_of(service, sink);
+  logger->tell(LogLevel::info, "opened");
+  logger->push(change("a"));
+  logger->tell(LogLevel::info, "swapped");
+  const auto now = std::chrono::system_clock::now();
+  logger->push(change("b"));
+  std::this_thread::sleep_for(2ms);
+  service.start();
+  service.finish();
+  ASSERT_THAT(sink->lines, ElementsAre("opened", "a", "swapped", "b"));
+  EXPECT_LE(sink->times[2], now);
+}
+
+TEST(Logger, TellsNothingBehindItsEnd) {
+  ServiceThread service;
+  const auto sink = std::make_shared<KeptLines>();
+  const auto logger = logger_of(service, sink);
+  logger->tell(LogLevel::info, "swapped");
+  logger->close();
+  logger->end_here();
+  logger->tell(LogLevel::info, "too late");
+  service.start();
+  service.finish();
+  EXPECT_THAT(sink->lines, ElementsAre("swapped", "shut down"));
+}
+
 TEST(Logger, WhatFoundNoRoomIsToldWithTheNextEvent) {
   ServiceThread service;
   const auto sink = std::make_shared<KeptLines>();
@@ -172,7 +223,7 @@ TEST(Logger, SaysWhenItHappenedNotWhenItIsTold) {
 TEST(EventHub, TellsThoseWhoListenUntilItCloses) {
   ServiceThread service;
   const auto sink = std::make_shared<KeptLines>();
-  auto logger = logger_of(service, sink);
+  const auto logger = logger_of(service, sink);
   EventHub hub;
   EXPECT_FALSE(hub.has_listeners());
   hub.add(logger);
@@ -181,14 +232,51 @@ TEST(EventHub, TellsThoseWhoListenUntilItCloses) {
   hub.miss();
   hub.emit(change("b"));
   hub.close();
+  EXPECT_FALSE(hub.has_listeners());
   hub.emit(change("too late"));
   logger->end();
   service.start();
   service.finish();
   EXPECT_THAT(sink->lines, ElementsAre("a", "more happened than could be told", "b", "shut down"));
-  logger.reset();
-  hub.emit(change("to nobody"));
-  EXPECT_FALSE(hub.has_listeners());
+}
+
+/// Its owner lets it go while it is told; its destructor needs the hub's lock.
+class LeavingListener : public EventListener {
+ public:
+  explicit LeavingListener(EventHub& hub) : hub_(hub) {}
+  LeavingListener(const LeavingListener&) = delete;
+  LeavingListener& operator=(const LeavingListener&) = delete;
+  ~LeavingListener() { hub_.miss(); }
+  void push(const Event& event) noexcept override {
+    (void)event;
+    owner.reset();
+  }
+  void miss() noexcept override { owner.reset(); }
+  void close() noexcept override { owner.reset(); }
+
+  std::shared_ptr<LeavingListener> owner;
+
+ private:
+  EventHub& hub_;
+};
+
+TEST(EventHub, LetsNoListenerGoWithItsLock) {
+  EventHub hub;
+  const auto add = [&] {
+    const auto listener = std::make_shared<LeavingListener>(hub);
+    listener->owner = listener;
+    hub.add(listener);
+    return std::weak_ptr(listener);
+  };
+  std::weak_ptr<LeavingListener> listener = add();
+  hub.emit(change("a"));
+  EXPECT_TRUE(listener.expired());
+  listener = add();
+  hub.miss();
+  EXPECT_TRUE(listener.expired());
+  listener = add();
+  hub.close();
+  EXPECT_TRUE(listener.expired());
 }
 
 }  // namespace

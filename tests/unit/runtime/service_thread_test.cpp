@@ -7,6 +7,7 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <new>
@@ -86,6 +87,45 @@ TEST(ServiceThread, RepeatsItsDutyBesideWhatIsPosted) {
   third.get_future().get();
   asio::post(service.context(), [&] { posted.set_value(); });
   posted.get_future().get();
+}
+
+TEST(ServiceThread, ServesOthersBetweenThePartsOfItsDuty) {
+  std::promise<void> over;
+  std::vector<int> order;
+  ServiceThread service;
+  service.serve_others();  // nothing: there is no duty
+  asio::post(service.context(), [&] {
+    service.serve_others();  // nothing: whoever is served does not serve
+    order.push_back(1);
+    throw std::bad_alloc();
+  });
+  asio::post(service.context(), [&] { order.push_back(2); });
+  service.repeat(1h, [&] {
+    service.serve_others();
+    order.push_back(3);
+    asio::post(service.context(), [&] { order.push_back(4); });
+    service.serve_others();
+    over.set_value();  // twice would throw
+  });
+  service.start();
+  over.get_future().get();
+  service.finish();
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4}));
+}
+
+TEST(ServiceThread, WhoPostsItselfForEverDoesNotKeepADutyFromItsEnd) {
+  std::promise<void> over;
+  ServiceThread service;
+  std::function<void()> again = [&] { asio::post(service.context(), again); };
+  asio::post(service.context(), again);
+  service.repeat(1h, [&] {
+    service.serve_others();
+    over.set_value();
+  });
+  service.start();
+  over.get_future().get();
+  service.context().stop();
+  service.finish();
 }
 
 TEST(ServiceThread, DoesNotWaitForThePeriodToBeginOrToEnd) {
