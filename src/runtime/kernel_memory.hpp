@@ -13,6 +13,7 @@
 #include <span>
 
 #include "bridge/executor/executor.hpp"
+#include "ringkernel/kernel.hpp"
 #include "ringkernel/message.hpp"
 #include "ringkernel/protocol/fault.h"
 #include "runtime/memory/arena.hpp"

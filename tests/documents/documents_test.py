@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The chart of README.md, and what Doxygen reads instead of our pages and headers."""
+"""README.md's chart, what Doxygen reads instead of our pages and headers, and tutorial.py."""
 
 import contextlib
 import json
@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree
 
@@ -15,6 +16,7 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "docs")]
 
 import chart  # noqa: E402
 import doxygen_filter  # noqa: E402
+import tutorial  # noqa: E402
 
 ROWS = [
     {"name": "add16_native", "value": 0.7, "unit": "us", "samples": 9, "spread": 0.1},
@@ -158,6 +160,39 @@ class Headers(unittest.TestCase):
         text = self.filtered("namespace detail {", "struct A;", "}  // namespace detail", "int b;")
         self.assertNotIn("struct A", text)
         self.assertIn("int b;", text)
+
+
+class Tutorial(unittest.TestCase):
+    def program_of(self, *blocks):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text("".join(f"```cpp\n{block}```\nText.\n" for block in blocks))
+            return tutorial.program(page)
+
+    def test_steps_stand_above_run_and_are_called_in_it_in_order(self):
+        run = tutorial.RUN + tutorial.MARK + "}\n"
+        self.assertEqual(
+            self.program_of("int a;\n", run, "RK_TRY(b, f());\n", "int c;\n", "RK_TRY(d, g());\n"),
+            "int a;\n\nint c;\n\n" + tutorial.RUN + "  RK_TRY(b, f());\n  RK_TRY(d, g());\n}\n")
+
+    def test_a_page_without_run_or_without_steps_is_refused(self):
+        run = tutorial.RUN + tutorial.MARK + "}\n"
+        for blocks in ([run], ["RK_TRY(b, f());\n"], [tutorial.RUN + "}\n", "RK_TRY(b, f());\n"]):
+            with self.assertRaises(SystemExit):
+                self.program_of(*blocks)
+
+    def test_what_is_printed_has_every_character_but_where_the_page_leaves_out(self):
+        self.assertTrue(tutorial.matches("score 1\n... us\n", "score 1\n0.7 us\n"))
+        for printed in ("score 2\n0.7 us\n", "score 1\n0.7 us\nmore\n", "score 1\n0\n.7 us\n"):
+            self.assertFalse(tutorial.matches("score 1\n... us\n", printed))
+
+    def test_figures_may_differ_and_words_and_their_order_may_not(self):
+        printed = "a (12/1)  1.5 ms ago\n  score#0  active   7  2.1 us\n  rest#0  quiet  0  -\n"
+        for expected in (printed, "a (3/1) 9 us ago\nscore#0 active 1 -\n", "rest#0 ... 0 3 ns\n"):
+            self.assertTrue(tutorial.shows(printed, expected), expected)
+        for expected in ("b (12/1) 1 ms ago\n", "score#1 active 7 2.1 us\n", "score#0 active 7\n",
+                         "rest#0 quiet 0 -\nscore#0 active 7 2.1 us\n"):
+            self.assertFalse(tutorial.shows(printed, expected), expected)
 
 
 if __name__ == "__main__":
