@@ -49,7 +49,7 @@ typedef double rk_f64;
 #if defined(__cplusplus)
 #define RK_LET auto
 #else
-#define RK_LET __auto_type
+#define RK_LET __extension__ __auto_type
 #endif
 
 /// The message in hand.

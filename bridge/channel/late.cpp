@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto pause = 1ms;
+constexpr auto try_period = 1ms;
 constexpr int last_tries = 2000;  // of the last bridge
 
 struct List {
@@ -55,7 +55,7 @@ void Late::see_to(std::shared_ptr<Late> what) noexcept {
         return;
       }
     }
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(try_period);
   }
 }
 
@@ -74,7 +74,7 @@ void Late::remove(const Waker& bridge) noexcept {
       for (Waker* const other : list().bridges) other->wake();
   }
   for (int i = 0; is_last && is_any() && i < last_tries; ++i)
-    if (try_all() == 0) std::this_thread::sleep_for(pause);
+    if (try_all() == 0) std::this_thread::sleep_for(try_period);
 }
 
 bool Late::is_any() noexcept {

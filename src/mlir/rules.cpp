@@ -223,7 +223,7 @@ struct Row {
   std::string_view name;
   Rule rule;
 };
-constexpr Row rows[] = {
+constexpr Row op_rules[] = {
     {"arith.constant", lower_constant},
     {"cf.assert", lower_nothing},
     {"linalg.generic", lower_generic},
@@ -251,8 +251,8 @@ constexpr Row rows[] = {
 }  // namespace
 
 Rule find_rule(std::string_view name) {
-  const auto* const found = std::ranges::find(rows, name, &Row::name);
-  if (found != std::end(rows)) return found->rule;
+  const auto* const found = std::ranges::find(op_rules, name, &Row::name);
+  if (found != std::end(op_rules)) return found->rule;
   return is_scalar_op(name) ? lower_scalar : nullptr;
 }
 

@@ -183,7 +183,9 @@ std::vector<Case> pool_cases(Op op, Dice& dice) {
     const std::int64_t rows = up_to(dice, 4), columns = up_to(dice, 4);
     const Dims images{up_to(dice, 2), 3 + up_to(dice, 7), 3 + up_to(dice, 7),
                       up_to(dice, round % 2 == 0 ? 36 : 3)};
-    const auto pad = [&](std::int64_t extent) { return up_to(dice, extent) - 1; };
+    const auto pad = [&](std::int64_t extent) {
+      return up_to(dice, static_cast<std::uint64_t>(extent)) - 1;
+    };
     cases.push_back(
         {op,
          {random_tensor(images, dice)},
@@ -353,7 +355,7 @@ std::vector<Case> pad_cases(Op op, Dice& dice) {
     for (int round = 0; round < 4; ++round) {
       const Dims dims = random_dims(dice, rank);
       Dims low(rank), high(rank);
-      std::int64_t count = Shape::make(dims).value().element_count();
+      auto count = static_cast<std::int64_t>(Shape::make(dims).value().element_count());
       for (std::size_t dim = 0; dim < rank; ++dim) {
         for (std::int64_t* pad : {&low[dim], &high[dim]})
           if (round % 2 == 0 || dice.hits(40)) *pad = up_to(dice, rank == 1 ? 300 : 5) - 1;

@@ -73,7 +73,7 @@ std::vector<Case> cases_that_pack() {
           {Op::matmul, {draw({40, 60}), draw({60, 3})}, {}}};
 }
 
-constexpr KernelOptions room{.input_bytes = 1 << 22, .output_bytes = 1 << 22};
+const KernelOptions room{.input_bytes = 1 << 22, .output_bytes = 1 << 22};
 
 TEST_P(Turns, KeepEveryBitWhileOthersPackInBetween) {
   auto whole = open({.turn_for = 0ns});

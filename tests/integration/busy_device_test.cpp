@@ -32,7 +32,7 @@ class BusyDevice : public OnEachBackend {
     while (!runtime.restart("core")) {
     }
   }
-  static constexpr KernelOptions core{.program = "core"};
+  static inline const KernelOptions core{.program = "core"};
   static constexpr std::array<float, 1> one{1.0f};
 };
 INSTANTIATE_TEST_SUITE_P(Backends, BusyDevice, ::testing::ValuesIn(backend_names()), backend_label);

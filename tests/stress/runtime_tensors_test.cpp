@@ -18,7 +18,7 @@ constexpr std::uint64_t steps_full = 50'000;
 constexpr std::size_t thread_count = 4;
 constexpr std::size_t place_count = 6;  // of shared handles
 constexpr std::size_t element_count = 96;
-constexpr KernelOptions small_rings{.input_bytes = 8192, .output_bytes = 8192};
+const KernelOptions small_rings{.input_bytes = 8192, .output_bytes = 8192};
 
 /// Every tensor holds one positive number, in all its elements. A tensor that was wiped, given to
 /// somebody else, or is being written while it is read, would show something else.

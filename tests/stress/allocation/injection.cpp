@@ -109,6 +109,8 @@ InDriver::~InDriver() { --in_driver; }
 
 using ringkernel::test::injection::fails;
 
+#define RK_EXPORTED __attribute__((visibility("default")))
+
 #if RK_REPLACES_MALLOC
 
 extern "C" {
@@ -116,8 +118,6 @@ void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
 void* __libc_realloc(void* old, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-
-#define RK_EXPORTED __attribute__((visibility("default")))
 
 RK_EXPORTED void* malloc(std::size_t bytes) noexcept {
   if (!fails(__builtin_return_address(0))) return __libc_malloc(bytes);
@@ -208,34 +208,43 @@ void* or_throw(void* memory) {
 
 #define RK_CALLER __builtin_return_address(0)
 
-void* operator new(std::size_t bytes) { return or_throw(give(RK_CALLER, bytes)); }
-void* operator new[](std::size_t bytes) { return or_throw(give(RK_CALLER, bytes)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+RK_EXPORTED void* operator new(std::size_t bytes) { return or_throw(give(RK_CALLER, bytes)); }
+RK_EXPORTED void* operator new[](std::size_t bytes) { return or_throw(give(RK_CALLER, bytes)); }
+RK_EXPORTED void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return or_throw(give(RK_CALLER, bytes, alignment));
 }
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+RK_EXPORTED void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return or_throw(give(RK_CALLER, bytes, alignment));
 }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+RK_EXPORTED void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return give(RK_CALLER, bytes);
 }
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+RK_EXPORTED void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
   return give(RK_CALLER, bytes);
 }
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+RK_EXPORTED void* operator new(std::size_t bytes, std::align_val_t alignment,
+                               const std::nothrow_t&) noexcept {
   return give(RK_CALLER, bytes, alignment);
 }
-void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                     const std::nothrow_t&) noexcept {
+RK_EXPORTED void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                                 const std::nothrow_t&) noexcept {
   return give(RK_CALLER, bytes, alignment);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete(void* memory) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete[](void* memory) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+RK_EXPORTED void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+RK_EXPORTED void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+RK_EXPORTED void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+RK_EXPORTED void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}

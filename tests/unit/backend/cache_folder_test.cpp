@@ -174,7 +174,7 @@ TEST_F(CacheFolderTest, RefusesWhatIsNoRegularFileAtOnce) {
 TEST_F(CacheFolderTest, RefusesAnEntryThatOthersMayWrite) {
   const CacheFolder folder = open();
   ASSERT_TRUE(folder.store("key", "content"));
-  for (const mode_t mode : {0620, 0602}) {
+  for (const mode_t mode : {0620u, 0602u}) {
     ASSERT_EQ(chmod(entry("key").c_str(), mode), 0);
     EXPECT_EQ(lookup(folder, "key"), Lookup::rejected);
   }
@@ -182,7 +182,7 @@ TEST_F(CacheFolderTest, RefusesAnEntryThatOthersMayWrite) {
 
 TEST_F(CacheFolderTest, RefusesAFolderThatOthersMayWrite) {
   ASSERT_TRUE(open().store("key", "content"));
-  for (const mode_t mode : {0720, 0702, 01777}) {
+  for (const mode_t mode : {0720u, 0702u, 01777u}) {
     ASSERT_EQ(chmod(path().c_str(), mode), 0);
     EXPECT_FALSE(CacheFolder::open(path(), plenty)) << std::oct << mode;
   }

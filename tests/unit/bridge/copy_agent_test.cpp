@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -404,7 +403,8 @@ TEST_P(CopyAgentTest, CopiesAreCountedForTheKernelThatNeedsThem) {
   const CopyCounts after = copy_agent.copies(busy->kernel());
   std::uint64_t copies = 0;
   std::uint64_t bytes = 0;
-  for (const rk_copy& copy : device.log | std::views::filter(is_of_busy)) {
+  for (const rk_copy& copy : device.log) {
+    if (!is_of_busy(copy)) continue;
     ++copies;
     bytes += copy.second_offset != 0 ? 2 * copy.bytes : copy.bytes;
   }

@@ -191,7 +191,7 @@ TEST_F(Choices, SelectRefusesShapesThatAreNoBroadcast) {
                                                            {1, {2, 2}},
                                                            {2, {2}}};
   for (const auto& [which, dims] : shapes)
-    expect_refusal(selecting(), bad_shape, [&](rk_command& command) {
+    expect_refusal(selecting(), bad_shape, [&, which = which, dims = dims](rk_command& command) {
       reshape_operand(which == output_operand ? command.output : command.inputs[which], dims);
     });
 }

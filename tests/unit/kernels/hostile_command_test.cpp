@@ -103,7 +103,7 @@ TEST(HostileCommand, MayHaveNoUnsoundInput) {
     for (const std::size_t input : {0u, 1u}) {
       SCOPED_TRACE(what);
       expect_refusal(add_message(), refusal(Errc::bad_operand, input),
-                     [&](rk_command& command) { spoil(command.inputs[input]); });
+                     [&, spoil = spoil](rk_command& command) { spoil(command.inputs[input]); });
     }
 }
 
@@ -111,7 +111,7 @@ TEST(HostileCommand, MayHaveNoUnsoundOutput) {
   for (const auto& [what, spoil] : operand_faults()) {
     SCOPED_TRACE(what);
     expect_refusal(add_message(), refusal(Errc::bad_operand, output_operand),
-                   [&](rk_command& command) { spoil(command.output); });
+                   [spoil = spoil](rk_command& command) { spoil(command.output); });
   }
 }
 
@@ -339,7 +339,7 @@ TEST(HostileCommand, MayBeAnyBytes) {
                                  {Op::reduce_max, unary, reducing({0}, true)}};
   constexpr rk_u32 tempting[] = {0, 1, 2, 3, 8, 20, 60, 64, 0x7fffffff, 0x80000000, 0xffffffff};
   std::size_t refused = 0;
-  for (int round = 0; round < 120000; ++round) {
+  for (std::size_t round = 0; round < 120000; ++round) {
     HandBuiltMessage& message = messages[round % std::size(messages)];
     const rk_command before = message.command();
     auto* bytes = reinterpret_cast<rk_u8*>(&message.command());

@@ -71,9 +71,9 @@ TEST(ForeignAttributes, PadHasTwoCountsForEachDim) {
   foreign.command.op = static_cast<rk_u16>(Op::pad);
   const std::size_t rank = foreign.command.inputs[0].rank;
   std::array<std::int64_t, rank_max> low{}, high{};
-  for (std::size_t dim = 0; dim < rank; ++dim) {
-    foreign.command.attrs.pad.low[dim] = static_cast<rk_u32>(low[dim] = 1 + dim % 2);
-    foreign.command.attrs.pad.high[dim] = static_cast<rk_u32>(high[dim] = 3 * dim);
+  for (rk_u32 dim = 0; dim < rank; ++dim) {
+    low[dim] = foreign.command.attrs.pad.low[dim] = 1 + dim % 2;
+    high[dim] = foreign.command.attrs.pad.high[dim] = 3 * dim;
   }
   const OpAttributes attributes = read_attributes(foreign);
   EXPECT_EQ(attributes.low, IntList(std::span<const std::int64_t>(low).first(rank)));

@@ -241,7 +241,7 @@ TEST(EventHub, TellsThoseWhoListenUntilItCloses) {
 }
 
 /// Its owner lets it go while it is told; its destructor needs the hub's lock.
-class LeavingListener : public EventListener {
+class LeavingListener final : public EventListener {
  public:
   explicit LeavingListener(EventHub& hub) : hub_(hub) {}
   LeavingListener(const LeavingListener&) = delete;
