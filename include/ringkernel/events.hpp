@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "ringkernel/detail/operation.hpp"
+#include "ringkernel/detail/handler.hpp"
 #include "ringkernel/error.hpp"
 #include "ringkernel/log.hpp"
 #include "ringkernel/telemetry.hpp"

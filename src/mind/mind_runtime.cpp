@@ -1,8 +1,8 @@
 #include "ringkernel/mind_runtime.hpp"
 
+#include "async/finish.hpp"
 #include "foundation/memory_error.hpp"
 #include "mind/state.hpp"
-#include "runtime/calls/finish.hpp"
 
 namespace ringkernel {
 

@@ -5,11 +5,11 @@
 #include <system_error>
 #include <utility>
 
+#include "async/service_task.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/reserve.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
-#include "runtime/service_task.hpp"
 
 namespace ringkernel::detail {
 namespace {

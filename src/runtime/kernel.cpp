@@ -29,7 +29,7 @@ KernelMetrics Kernel::metrics() const {
 }
 
 std::vector<CallInFlight> Kernel::calls(std::size_t count) const {
-  return usable(state_) ? state_->metrics_source().calls(count) : std::vector<CallInFlight>();
+  return usable(state_) ? state_->calls(count) : std::vector<CallInFlight>();
 }
 
 Result<void> Kernel::activate() {

@@ -129,8 +129,8 @@ void MetricsSource::copy_latency(Histogram& latency) const {
     latency.assign(latencies->total);
 }
 
-MetricsSource::Activity MetricsSource::activity(KernelStatus status) const {
-  Activity activity;
+KernelActivity MetricsSource::activity(KernelStatus status) const {
+  KernelActivity activity;
   activity.status = status;
   activity.version = of_.program.current().version;
   const std::lock_guard lock(mutex_);

@@ -20,6 +20,7 @@
 #include "bridge/dma/copy_agent.hpp"
 #include "bridge/executor/executor.hpp"
 #include "foundation/histogram.hpp"
+#include "observe/observed.hpp"
 #include "ringkernel/telemetry.hpp"
 #include "runtime/kernel_program.hpp"
 
@@ -38,22 +39,6 @@ class MetricsSource {
     const KernelProgram& program;
     const bridge::Clock& clock;
   };
-  /// What changes with the metrics of `metrics`, except that the device may be at work on what is
-  /// unanswered. Cheap: asks no device.
-  struct Activity {
-    std::uint64_t events = 0;
-    std::uint64_t unanswered = 0;
-    std::uint32_t in_flight = 0;
-    KernelStatus status = KernelStatus::created;
-    std::uint32_t version = 0;
-    // The executor's and the copy agent's metrics of KernelMetrics, which change without an event.
-    std::uint64_t slices = 0;
-    std::uint64_t parks = 0;
-    std::uint64_t wake_ups = 0;
-    std::uint64_t copies = 0;
-    std::uint64_t copied_bytes = 0;
-    bool operator==(const Activity&) const = default;
-  };
 
   /// What the device has counted by now for those who had this place is not the kernel's.
   MetricsSource(std::string id, Sources sources);
@@ -63,7 +48,7 @@ class MetricsSource {
   /// Counts these methods from here on.
   void count_methods(const program::Behaviour* behaviour);
   [[nodiscard]] KernelMetrics metrics(KernelStatus status) const;
-  [[nodiscard]] Activity activity(KernelStatus status) const;
+  [[nodiscard]] KernelActivity activity(KernelStatus status) const;
   /// Kernel::calls.
   [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const;
   /// Makes `latency` what it is at this moment; leaves it alone if no times are taken.

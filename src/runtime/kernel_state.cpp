@@ -112,7 +112,7 @@ Result<void> KernelState::open(Program& program) {
 
 KernelMetrics KernelState::metrics() const { return metrics_->metrics(status()); }
 
-KernelState::Activity KernelState::activity() const { return metrics_->activity(status()); }
+KernelActivity KernelState::activity() const { return metrics_->activity(status()); }
 
 void KernelState::stopped(bool released, const Result<void>& result) {
   if (!released) runtime_->keep(shared_from_this());  // nothing throws behind it

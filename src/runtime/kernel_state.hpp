@@ -15,9 +15,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bridge/channel/channel.hpp"
 #include "foundation/fork.hpp"
+#include "observe/observed.hpp"
 #include "ringkernel/kernel.hpp"
 #include "runtime/calls/exchange.hpp"
 #include "runtime/kernel_memory.hpp"
@@ -29,9 +31,10 @@
 
 namespace ringkernel::detail {
 
-class KernelState final : public std::enable_shared_from_this<KernelState>, private LifecycleHost {
+class KernelState final : public std::enable_shared_from_this<KernelState>,
+                          public ObservedKernel,
+                          private LifecycleHost {
  public:
-  using Activity = MetricsSource::Activity;
   using RegionCopy = KernelMemory::RegionCopy;
 
   /// Whether the options are acceptable. invalid_argument with the reason.
@@ -57,8 +60,14 @@ class KernelState final : public std::enable_shared_from_this<KernelState>, priv
   [[nodiscard]] MetricsSource& metrics_source() noexcept { return *metrics_; }
 
   [[nodiscard]] KernelStatus status() const { return lifecycle_.status(); }
-  [[nodiscard]] KernelMetrics metrics() const;
-  [[nodiscard]] Activity activity() const;
+  // As of an ObservedKernel.
+  [[nodiscard]] KernelMetrics metrics() const override;
+  [[nodiscard]] KernelActivity activity() const override;
+  void tell_failure() override { lifecycle_.tell_failure(); }
+  [[nodiscard]] std::vector<CallInFlight> calls(std::size_t count) const override {
+    return metrics_->calls(count);
+  }
+  void copy_latency(Histogram& latency) const override { metrics_->copy_latency(latency); }
 
   Result<void> read_state(std::span<std::byte> bytes);
   Result<void> write_state(Bytes bytes);
@@ -66,7 +75,7 @@ class KernelState final : public std::enable_shared_from_this<KernelState>, priv
   /// none. An active kernel is paused for the copy: its messages wait, and go on behind it. Waits
   /// for the device, and for a change of state or a migration under way, for `timeout` at most:
   /// busy.
-  [[nodiscard]] Result<std::string> state_json(std::chrono::nanoseconds timeout);
+  [[nodiscard]] Result<std::string> state_json(std::chrono::nanoseconds timeout) override;
   /// KernelMemory::share and add, before the kernel is active. E6004, invalid_state.
   Result<std::shared_ptr<const Arena::Region>> share_region(
       std::uint64_t bytes, const std::function<void(std::byte*, std::uint64_t)>& fill);

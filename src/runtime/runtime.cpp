@@ -19,9 +19,9 @@
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "http/address.hpp"
-#include "runtime/graph/function_state.hpp"
+#include "observe/logger.hpp"
+#include "runtime/functions/function_state.hpp"
 #include "runtime/kernel_state.hpp"
-#include "runtime/observe/logger.hpp"
 #include "runtime/runtime_state.hpp"
 #include "runtime/tensor.hpp"
 

@@ -20,9 +20,9 @@
 #include "foundation/timeout.hpp"
 #include "http/address.hpp"
 #include "http/server.hpp"
+#include "observe/logger.hpp"
+#include "observe/publisher.hpp"
 #include "runtime/kernel_state.hpp"
-#include "runtime/observe/logger.hpp"
-#include "runtime/observe/publisher.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/reading.hpp"
 #include "telemetry/utf8.hpp"
@@ -326,6 +326,11 @@ std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels() const {
   std::erase_if(kernels,
                 [](const auto& kernel) { return kernel->status() == KernelStatus::created; });
   return kernels;
+}
+
+std::vector<std::shared_ptr<ObservedKernel>> RuntimeState::observed_kernels() const {
+  const auto all = kernels();
+  return {all.begin(), all.end()};
 }
 
 RuntimeMetrics RuntimeState::metrics() const {

@@ -17,22 +17,23 @@
 #include <string_view>
 #include <vector>
 
+#include "async/service_thread.hpp"
 #include "backend/backend.hpp"
 #include "bridge/bridge.hpp"
 #include "bridge/tick_clock.hpp"
 #include "foundation/fork.hpp"
 #include "foundation/trace_log.hpp"
+#include "observe/error_log.hpp"
+#include "observe/event_hub.hpp"
+#include "observe/observed.hpp"
 #include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
 #include "ringkernel/telemetry.hpp"
-#include "runtime/graph/function_cache.hpp"
+#include "runtime/functions/function_cache.hpp"
 #include "runtime/memory/arena.hpp"
 #include "runtime/memory/device_memory.hpp"
 #include "runtime/memory/tensor_table.hpp"
-#include "runtime/observe/error_log.hpp"
-#include "runtime/observe/event_hub.hpp"
 #include "runtime/program.hpp"
-#include "runtime/service_thread.hpp"
 
 namespace ringkernel::http {
 class Server;
@@ -48,7 +49,8 @@ class Publisher;
 /// Why it can be no runtime's name; empty: it can.
 [[nodiscard]] std::string fault_of_name(std::string_view name);
 
-class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
+class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
+                           public ObservedRuntime {
  public:
   RuntimeState(const RuntimeOptions& options, std::string backend_name,
                const rk_device_description& description, backend::OpenDevice device,
@@ -68,11 +70,12 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] std::vector<std::string> ids() const;
   /// Those that are there for messages, or were.
   [[nodiscard]] std::vector<std::shared_ptr<KernelState>> kernels() const;
+  [[nodiscard]] std::vector<std::shared_ptr<ObservedKernel>> observed_kernels() const override;
   [[nodiscard]] std::vector<std::shared_ptr<KernelState>> kernels_of(
       std::string_view program) const;
   [[nodiscard]] RuntimeMetrics metrics() const;
   /// The same, without waiting for a program that is being built: nothing then.
-  [[nodiscard]] std::optional<RuntimeMetrics> try_metrics() const;
+  [[nodiscard]] std::optional<RuntimeMetrics> try_metrics() const override;
   /// The sentence about how much of an executor the device keeps, for a refusal.
   [[nodiscard]] std::string device_limits() const;
   /// Needs no memory.
@@ -106,12 +109,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
-  [[nodiscard]] const ErrorLog& errors() const noexcept { return errors_; }
+  [[nodiscard]] const ErrorLog& errors() const noexcept override { return errors_; }
   /// nullptr: nobody is to know.
   [[nodiscard]] TraceLog* trace() noexcept { return publishes_ ? &trace_ : nullptr; }
-  /// Everything that was traced and not taken yet, with slices that ended.
-  void take_trace(std::vector<TraceEvent>& events);
-  [[nodiscard]] std::uint64_t trace_missed() const noexcept { return trace_.missed(); }
+  void take_trace(std::vector<TraceEvent>& events) override;
+  [[nodiscard]] std::uint64_t trace_missed() const noexcept override { return trace_.missed(); }
   [[nodiscard]] EventHub& events() noexcept { return events_; }
   /// Tells that the kernel with this id is in another state.
   void changed(const std::string& kernel, KernelStatus status) noexcept;

@@ -12,10 +12,10 @@
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
+#include "observe/logger.hpp"
 #include "program/succession.hpp"
 #include "ringkernel/protocol/fault.h"
 #include "runtime/kernel_state.hpp"
-#include "runtime/observe/logger.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace ringkernel::detail {

@@ -49,15 +49,20 @@ LAYERS = {
     "bridge": {"ring", "backend", "foundation", "protocol"},
     "telemetry": {"foundation", "protocol"},
     "http": {"telemetry", "foundation", "protocol"},
-    "runtime": {"program", "http", "telemetry", "bridge", "message", "ops", "ring", "backend",
-                "foundation", "protocol"},
-    "mind": {"runtime", "telemetry", "message", "ops", "foundation", "protocol"},
-    "onnx": {"runtime", "message", "ops", "foundation", "protocol"},
-    "mlir": {"runtime", "backend", "backend/cache", "message", "ops", "foundation", "protocol"},
-    "python": {"onnx", "mlir", "runtime", "telemetry", "message", "ops", "foundation", "protocol"},
-    "python_json": {"python", "schema", "program", "foundation", "protocol"},
-    "capi": {"mind", "onnx", "mlir", "runtime", "telemetry", "message", "ops", "foundation",
+    "async": {"bridge", "foundation", "protocol"},
+    "observe": {"async", "telemetry", "foundation", "protocol"},
+    "graph": {"message", "ops", "foundation", "protocol"},
+    "runtime": {"graph", "observe", "async", "program", "http", "telemetry", "bridge", "message",
+                "ops", "ring", "backend", "foundation", "protocol"},
+    "mind": {"runtime", "async", "telemetry", "message", "ops", "foundation", "protocol"},
+    "onnx": {"runtime", "graph", "message", "ops", "foundation", "protocol"},
+    "mlir": {"runtime", "graph", "backend", "backend/cache", "message", "ops", "foundation",
              "protocol"},
+    "python": {"onnx", "mlir", "runtime", "graph", "observe", "async", "telemetry", "message",
+               "ops", "foundation", "protocol"},
+    "python_json": {"python", "schema", "program", "foundation", "protocol"},
+    "capi": {"mind", "onnx", "mlir", "runtime", "graph", "observe", "async", "telemetry", "message",
+             "ops", "foundation", "protocol"},
     "capi_json": {"capi", "schema", "runtime", "program", "foundation", "protocol"},
     "tools": {"telemetry", "backend", "backend/native", "backend/opencl", "program", "schema",
               "mlir", "foundation", "protocol"},
@@ -72,8 +77,7 @@ ROOMS = {
     "src/backend/opencl/self_test": {"src/backend/opencl", "src/backend/opencl/cache"},
     "src/runtime/memory": set(),
     "src/runtime/calls": {"src/runtime", "src/runtime/memory"},
-    "src/runtime/graph": {"src/runtime", "src/runtime/calls", "src/runtime/memory"},
-    "src/runtime/observe": {"src/runtime", "src/runtime/calls"},
+    "src/runtime/functions": {"src/runtime", "src/runtime/calls", "src/runtime/memory"},
 }
 PUBLIC_HEADERS = {
     "foundation": {"diagnostic.hpp", "error.hpp", "errc.def", "result.hpp", "tensor.hpp",
@@ -84,6 +88,9 @@ PUBLIC_HEADERS = {
     "schema": {"schema_text.hpp", "json.hpp"},
     "backend": {"backend_abi.h"},
     "telemetry": {"telemetry.hpp"},
+    "async": {"as_result.hpp", "completion_queue.hpp", "detail/handler.hpp"},
+    "observe": {"events.hpp", "log.hpp"},
+    "graph": {"graph.hpp", "function_result.hpp"},
     "mind": {"mind_runtime.hpp"},
     "onnx": {"onnx.hpp"},
     "mlir": {"mlir.hpp"},
@@ -100,9 +107,9 @@ FOREIGN = [
     (r"nanobind/", ("src/python/",)),
     (r"dlfcn\.h", ("src/backend/loader.cpp",)),
     (r"boost/beast", ("src/http/",)),
-    (r"boost/lockfree", ("src/foundation/trace_log.hpp", "src/runtime/observe/")),
-    (r"boost/asio", ("bridge/", "src/http/", "src/runtime/", "src/mind/", "src/capi/",
-                     "src/python/", "include/ringkernel/kernel.hpp",
+    (r"boost/lockfree", ("src/foundation/trace_log.hpp", "src/observe/")),
+    (r"boost/asio", ("bridge/", "src/http/", "src/async/", "src/runtime/", "src/mind/",
+                     "src/capi/", "src/python/", "include/ringkernel/kernel.hpp",
                      "include/ringkernel/runtime.hpp", "include/ringkernel/mind_runtime.hpp",
                      "include/ringkernel/compiled_function.hpp", "include/ringkernel/events.hpp",
                      "include/ringkernel/as_result.hpp", "include/ringkernel/typed.hpp",
@@ -189,7 +196,8 @@ def layer_of(path):
     if path.startswith("include/ringkernel/"):
         if parts[2] == "protocol":
             return "protocol"
-        owners = [layer for layer, names in PUBLIC_HEADERS.items() if parts[2] in names]
+        name = "/".join(parts[2:])
+        owners = [layer for layer, names in PUBLIC_HEADERS.items() if name in names]
         return owners[0] if owners else "runtime"
     if parts[0] == "src":
         nested = "/".join(parts[1:3])

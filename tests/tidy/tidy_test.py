@@ -114,7 +114,7 @@ GOOD = {
     ],
     "room_direction": [
         {"src/runtime/b.cpp": '#include "runtime/memory/a.hpp"\n', "src/runtime/memory/a.hpp": ""},
-        {"src/runtime/graph/b.cpp": '#include "runtime/memory/a.hpp"\n#include "ops/c.hpp"\n',
+        {"src/runtime/functions/b.cpp": '#include "runtime/memory/a.hpp"\n#include "ops/c.hpp"\n',
          "src/runtime/memory/a.hpp": "", "src/ops/c.hpp": ""},
     ],
     "foreign_headers": [

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/calls/finish.hpp"
+#include "async/finish.hpp"
 #include "runtime/edge.hpp"
 
 namespace ringkernel::detail {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "async/finish.hpp"
 #include "runtime/calls/call_operation.hpp"
-#include "runtime/calls/finish.hpp"
 #include "runtime/edge.hpp"
 
 namespace ringkernel::detail {
