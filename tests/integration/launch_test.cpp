@@ -87,18 +87,6 @@ TEST(RuntimeBuilder, AProcessWithoutDescriptorsIsServedNatively) {
   EXPECT_EQ(*sum, 2.0f);
 }
 
-/// Sets a variable for the time of a test.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
 std::string backend_of(const RuntimeBuilder& builder) {
   const auto runtime = builder.build();
   return runtime ? runtime->metrics().backend : runtime.error().text();
@@ -121,26 +109,26 @@ TEST(RuntimeBuilder, WithoutAGpuTheHostComputesUnlessOpenClIsAskedFor) {
 TEST(RuntimeBuilder, TheEnvironmentChoosesWhereTheProgramDoesNot) {
   const testing::Variable any("RINGKERNEL_TRANSFER", "");
   {
-    const Environment backend("RINGKERNEL_BACKEND", "abacus");
+    const testing::Variable backend("RINGKERNEL_BACKEND", "abacus");
     EXPECT_THAT(backend_of(RingKernelRuntime::builder()), HasSubstr("'abacus'"));
     EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("native")), "native");
   }
   {
-    const Environment device("RINGKERNEL_DEVICE", "77");
+    const testing::Variable device("RINGKERNEL_DEVICE", "77");
     EXPECT_THAT(backend_of(RingKernelRuntime::builder()),
                 HasSubstr("device 77 ($RINGKERNEL_DEVICE)"));
     EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("native")), "native");
     EXPECT_EQ(backend_of(RingKernelRuntime::builder().device(0)), "native");
   }
   for (const char* const wrong : {"-1", "1x", "GPU", "99999999999"}) {
-    const Environment device("RINGKERNEL_DEVICE", wrong);
+    const testing::Variable device("RINGKERNEL_DEVICE", wrong);
     const auto runtime = RingKernelRuntime::builder().build();
     ASSERT_TRUE(runtime.has_error()) << wrong;
     EXPECT_EQ(runtime.error(), Errc::invalid_argument);
     EXPECT_THAT(runtime.error().detail, HasSubstr(wrong));
   }
-  const Environment backend("RINGKERNEL_BACKEND", "native");
-  const Environment device("RINGKERNEL_DEVICE", "0");
+  const testing::Variable backend("RINGKERNEL_BACKEND", "native");
+  const testing::Variable device("RINGKERNEL_DEVICE", "0");
   EXPECT_EQ(backend_of(RingKernelRuntime::builder()), "native");
 }
 
@@ -149,7 +137,7 @@ TEST(RuntimeBuilder, ASwitchOfTheEnvironmentIsOnOrOff) {
   for (const char* const name :
        {"RINGKERNEL_CACHE", "RINGKERNEL_RESIDENT_COPIER", "RINGKERNEL_TELEMETRY"}) {
     for (const char* const wrong : {"maybe", "yes", "2", "01", " 0"}) {
-      const Environment variable(name, wrong);
+      const testing::Variable variable(name, wrong);
       const auto runtime = RingKernelRuntime::builder().backend("native").build();
       ASSERT_TRUE(runtime.has_error()) << name << "=" << wrong;
       EXPECT_EQ(runtime.error(), Errc::invalid_argument);
@@ -157,7 +145,7 @@ TEST(RuntimeBuilder, ASwitchOfTheEnvironmentIsOnOrOff) {
                 std::string(name) + " is '" + wrong + "'; there are 0 and 1");
     }
     for (const char* const right : {"", "0", "1"}) {
-      const Environment variable(name, right);
+      const testing::Variable variable(name, right);
       EXPECT_EQ(backend_of(RingKernelRuntime::builder().backend("native")), "native");
     }
   }
