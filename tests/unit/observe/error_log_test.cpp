@@ -4,8 +4,8 @@
 #include <boost/asio/error.hpp>
 #include <string>
 
-#include "ringkernel/limits.hpp"
 #include "observe/error_log.hpp"
+#include "ringkernel/limits.hpp"
 
 namespace ringkernel::detail {
 namespace {
