@@ -23,11 +23,19 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
+/// Has the linker give back what it keeps of a complaint: else that goes when the thread has ended,
+/// and whoever looks for leaks meanwhile finds it.
+void forget_complaint() noexcept {
+  dlerror();  // told
+  dlerror();  // gone
+}
+
 /// The dynamic linker's last complaint, without the name that the caller prints anyway.
 std::string linker_reason(const std::string& name) {
   const char* complaint = dlerror();
   if (complaint == nullptr) return "unknown reason";
   std::string reason = complaint;
+  forget_complaint();
   const std::string prefix = name + ": ";
   if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
   return reason;
@@ -106,7 +114,11 @@ std::string objection_to_library(const fs::path& library) {
   return {};
 }
 
-void* SharedLibrary::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
+void* SharedLibrary::find(const char* symbol) const noexcept {
+  void* const found = dlsym(handle_, symbol);
+  if (found == nullptr) forget_complaint();
+  return found;
+}
 
 std::string SharedLibrary::path() const {
   if (name_.find('/') != std::string::npos) return name_;  // nothing was searched
