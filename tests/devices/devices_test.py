@@ -103,14 +103,22 @@ def objections(row):
         yield f"{row['program']} on {row['device']} needs {', '.join(row['externals'])}"
 
 
+def skip(part, why):
+    """As tests/support/skip.sh."""
+    if part in os.environ.get("RINGKERNEL_REQUIRE", "").split(","):
+        print(f"{part} is required (RINGKERNEL_REQUIRE), and missing: {why}")
+        return 1
+    print(f"skipped: without {part}: {why}")
+    return 77
+
+
 def main(device_sources, folder):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     missing = [] if shutil.which(CLANG) else [CLANG]
     missing += [] if (LIBCLC / "amdgcn--amdhsa.bc").exists() else ["libclc-15"]
     if missing:
-        print("skipped: there is no", " and no ".join(missing))
-        return 77
+        return skip("clang", "there is no " + " and no ".join(missing))
     options, local = run(device_sources, folder).splitlines()
     options = options.split()
     here = pathlib.Path(__file__).parent
@@ -140,8 +148,7 @@ def main(device_sources, folder):
     if failures:
         return 1
     if not ptxas:
-        print("skipped: NVIDIA's devices; there is no ptxas, see above")
-        return 77
+        return skip("ptxas", "NVIDIA's devices were not compiled for, see above")
     return 0
 
 

@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.."
 pins=tests/devices/ptxas.txt
 folder=build/deps/ptxas
 
-skip() { echo "skipped: $*" >&2; exit 77; }
+part=ptxas
+. tests/support/skip.sh
 
 # Unpacks into a folder of another name, so that what bears the name is whole.
 fetch() {

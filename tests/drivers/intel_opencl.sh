@@ -8,7 +8,8 @@ pins=tests/drivers/intel_opencl.txt
 folder=build/deps/intel-opencl
 library=libintelocl.so
 
-skip() { echo "skipped: $*" >&2; exit 77; }
+part=intel
+. tests/support/skip.sh
 
 # Unpacks into a folder of another name, so that what bears the name is whole. Of 1.1 GB the driver
 # needs 0.4; the rest is for other kinds of devices, or the same files under other names.

@@ -5,7 +5,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 folder=build/deps/conan
-skip() { echo "skipped: $*" >&2; exit 77; }
+part=conan
+. tests/support/skip.sh
 
 if [ ! -d $folder ]; then
   python3 -m pip --version >/dev/null 2>&1 || ./rk packages python3-pip || skip "there is no pip"

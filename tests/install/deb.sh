@@ -4,7 +4,8 @@
 # and by pkg-config. Exit code 77: there can be no clean Debian 12 here; the last line says why.
 set -eu
 cd "$(dirname "$0")/../.."
-skip() { echo "skipped: $*" >&2; exit 77; }
+part=debian
+. tests/support/skip.sh
 
 [ "$(id -u)" -eq 0 ] || skip "to make a clean Debian needs root"
 ./rk packages debootstrap || skip "no package debootstrap"

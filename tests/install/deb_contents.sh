@@ -1,9 +1,12 @@
 #!/bin/sh
 # deb_contents.sh BUILD: packs BUILD as Debian packages and looks into them. CPACK and VERSION are
-# as in that build; MLIR, too, the version whose library is packed, if one is. Exit code 77: there is nothing here to pack with.
+# as in that build; MLIR, too, the version whose library is packed, if one is. Exit code 77: there
+# is nothing here to pack with.
 set -eu
+part=dpkg
+. "$(dirname "$0")/../support/skip.sh"
 for tool in dpkg-deb dpkg-shlibdeps file; do
-  command -v $tool >/dev/null || { echo "skipped: $tool is missing (./rk packages)"; exit 77; }
+  command -v $tool >/dev/null || skip "$tool is missing (./rk packages)"
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

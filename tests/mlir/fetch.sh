@@ -8,7 +8,8 @@ version=$1
 folder=build/deps/mlir-$version
 packages="libmlir-$version libmlir-$version-dev libllvm$version"
 
-skip() { echo "skipped: $*" >&2; exit 77; }
+part=mlir
+. tests/support/skip.sh
 
 [ ! -e "$folder/packages" ] || exit 0
 command -v apt-get >/dev/null || skip "there is no apt-get"

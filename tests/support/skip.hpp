@@ -1,7 +1,8 @@
 /// What a test lacks, said in one place: a skip for a user, a failure where the part is required.
 ///
 ///   RINGKERNEL_REQUIRE  parts with commas between that must be there (.ci/run names them): opencl,
-///                       pocl, oclgrind, chromium, prometheus, mlir, models, root, rkc
+///                       pocl, oclgrind, chromium, prometheus, mlir, models, root, rkc; of scripts
+///                       (skip.sh): conan, debian, dpkg, intel, clang, ptxas
 ///
 /// Threading: any thread, while nobody changes the environment.
 #pragma once

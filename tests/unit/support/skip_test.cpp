@@ -1,6 +1,10 @@
 #include "support/skip.hpp"
 
 #include <gtest/gtest-spi.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <string>
 
 #include "support/environment.hpp"
 
@@ -37,6 +41,20 @@ TEST(Skip, IsAFailureWhereThePartIsRequired) {
   EXPECT_TRUE(result.fatally_failed());
   EXPECT_NE(std::string_view(result.message()).find("chromium is required"), std::string::npos);
   EXPECT_FALSE(is_required("chrom")) << "whole words";
+}
+
+/// With which code a script ends that lacks the part.
+int exit_code_without(const std::string& part) {
+  const std::string script = "part=" + part + "; . " RK_TESTS "/support/skip.sh; skip 'none' 2>&1";
+  const int status = std::system(("sh -c \"" + script + "\" >/dev/null").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Skip, OfAScriptIsTheSame) {
+  const testing::Variable required("RINGKERNEL_REQUIRE", "opencl,conan,clang");
+  EXPECT_EQ(exit_code_without("conan"), 1);
+  EXPECT_EQ(exit_code_without("cona"), 77);
+  EXPECT_EQ(exit_code_without("debian"), 77);
 }
 
 }  // namespace
