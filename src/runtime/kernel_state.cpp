@@ -73,8 +73,8 @@ Result<void> KernelState::open(Program& program) {
       .queue_max = options_.queue_max,
       .policy = to_policy(options_.backpressure),
       .spin_ns = static_cast<std::uint64_t>(runtime_->options().spin_for.count()),
-      .sample_every = runtime_->sample_every(),
-      .trace = runtime_->trace(),
+      .sample_every = runtime_->reporting().sample_every(),
+      .trace = runtime_->reporting().trace(),
       .name = id_};
   placed_ = &program;
   kernel_ = kernel;

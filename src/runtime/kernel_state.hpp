@@ -96,14 +96,16 @@ class KernelState final : public std::enable_shared_from_this<KernelState>,
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] RuntimeState& runtime() const noexcept { return *runtime_; }
   /// Puts the error into the runtime's log.
-  void note(const Error& error) const noexcept { runtime_->note(id_, error); }
+  void note(const Error& error) const noexcept { runtime_->reporting().note(id_, error); }
 
  private:
   friend class RuntimeState;  // next_ending_
 
   // As of a LifecycleHost.
   [[nodiscard]] std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
-  void changed(KernelStatus status) noexcept override { runtime_->changed(id_, status); }
+  void changed(KernelStatus status) noexcept override {
+    runtime_->reporting().changed(id_, status);
+  }
   void stopped(bool released, const Result<void>& result) override;
   void ended() noexcept override { runtime_->forget(*this); }
   [[nodiscard]] std::string why_late() override { return placed_->why_late(); }

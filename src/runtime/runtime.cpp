@@ -147,7 +147,7 @@ template <class Use>
 auto of_program(detail::RuntimeState& runtime, std::string_view name, Use&& use)
     -> decltype(use()) {
   auto result = or_no_memory(use);
-  if (!result) runtime.note_of_program(name, result.error());
+  if (!result) runtime.reporting().note_of_program(name, result.error());
   return result;
 }
 
@@ -236,7 +236,7 @@ std::vector<Candidate> find_candidates(BackendTarget target,
 }  // namespace
 
 detail::ServiceThread& detail::service_of(const RingKernelRuntime& runtime) {
-  return runtime.state_->service();
+  return runtime.state_->reporting().service();
 }
 
 Result<RingKernelRuntime> RuntimeBuilder::build() const {
@@ -321,7 +321,7 @@ Result<Kernel> RingKernelRuntime::launch(std::string_view id, const KernelOption
   if (state_->is_foreign()) return made_before_fork();
   auto launched = or_no_memory([&] { return state_->launch(id, options); });
   if (launched) return Kernel(std::move(*launched));
-  state_->note(id, launched.error());
+  state_->reporting().note(id, launched.error());
   return std::move(launched).error();
 }
 
@@ -380,7 +380,8 @@ std::vector<ErrorRecord> RingKernelRuntime::errors() const {
 }
 
 EventStream RingKernelRuntime::events(const EventOptions& options) {
-  return state_->is_foreign() ? EventStream() : EventStream(state_->events().subscribe(options));
+  return state_->is_foreign() ? EventStream()
+                              : EventStream(state_->reporting().events().subscribe(options));
 }
 
 Result<Tensor> RingKernelRuntime::allocate(const TensorDesc& desc) {
@@ -444,7 +445,7 @@ Result<SwapInfo> RingKernelRuntime::swap_back(std::string_view program) {
 
 Result<ProgramInfo> RingKernelRuntime::program(std::string_view name) const {
   if (state_->is_foreign()) return made_before_fork();
-  return or_no_memory([&] { return state_->program_info(name); });
+  return or_no_memory([&] { return state_->programs().info(name); });
 }
 
 Result<void> RingKernelRuntime::restart(std::string_view program) {

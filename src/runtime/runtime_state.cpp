@@ -1,11 +1,8 @@
 #include "runtime/runtime_state.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <cstddef>
 #include <iterator>
@@ -18,13 +15,8 @@
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
-#include "http/address.hpp"
-#include "http/server.hpp"
-#include "observe/logger.hpp"
-#include "observe/publisher.hpp"
 #include "runtime/kernel_state.hpp"
 #include "telemetry/metrics.hpp"
-#include "telemetry/reading.hpp"
 #include "telemetry/utf8.hpp"
 
 namespace ringkernel::detail {
@@ -65,7 +57,7 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
       device_name_(description.name),
       work_groups_max_(description.work_groups_max),
       work_items_max_(description.work_items_max),
-      publishes_(options.telemetry),
+      reporting_(options_, clock_),
       opened_(device_state),
       memory_(std::make_unique<DeviceMemory>(
           std::move(device), static_cast<std::byte*>(device_state.arena), device_state.transfer,
@@ -75,16 +67,22 @@ RuntimeState::RuntimeState(const RuntimeOptions& options, std::string backend_na
                description.kind == RK_DEVICE_KIND_GPU ? BackendTarget::gpu : BackendTarget::cpu,
                memory_->is_shared() ? nullptr : memory_.get()),
       functions_(options.functions_cached_max, options.function_cache_bytes_max),
-      bridge_(clock_),
-      service_(std::make_unique<ServiceThread>()),
-      worker_(std::make_unique<ServiceThread>()) {
+      bridge_(clock_) {
   arena_->hold_while([this] { return memory_->has_late_copies(); });
+  programs_.emplace(ProgramTable::Place{.memory = *memory_,
+                                        .arena = *arena_,
+                                        .bridge = bridge_,
+                                        .clock = clock_,
+                                        .options = options_,
+                                        .opened = opened_,
+                                        .trace = reporting_.trace()});
 }
 
 void RuntimeState::start(std::shared_ptr<LogSink> log) {
   bridge_.start();
-  start_telemetry();
-  if (log != nullptr) start_log(std::move(log));
+  reporting_.start(*this, std::move(log),
+                   "opened '" + device_name_ + "', " + backend_name_ + ", " +
+                       backend::transfer_name(opened_.transfer));
 }
 
 RuntimeState::~RuntimeState() {
@@ -92,88 +90,13 @@ RuntimeState::~RuntimeState() {
   if (is_left_) leave_behind(memory_);  // what was under way may still use it
 }
 
-void RuntimeState::start_telemetry() {
-  if (!publishes_) {
-    if (!options_.http_address.empty())
-      telemetry_failure_ = "HTTP shows what telemetry publishes, which is off";
-    return;
-  }
-  Result<std::unique_ptr<Publisher>> publisher =
-      Publisher::create(*this, options_.telemetry_period);
-  if (!publisher) {
-    telemetry_failure_ = publisher.error().detail;  // a service runs without
-    return;
-  }
-  publisher_ = std::move(*publisher);
-  telemetry_file_ = publisher_->path().string();
-  start_http();
-  if (options_.latency_sampling != 0) clock_.start();
-  publisher_->begin();
-  // Not `service_`, which the end takes away while the thread is still there.
-  service_->repeat(options_.telemetry_period,
-                   [this, service = service_.get()] { publisher_->publish(service); });
-  service_->start();  // it looks at all of the above
-}
-
-void RuntimeState::start_http() {
-  if (options_.http_address.empty()) return;
-  Result<std::unique_ptr<http::Server>> server = http::Server::open(
-      service_->context(), http::parse_address(options_.http_address).value(), telemetry_file_);
-  if (!server) {
-    telemetry_failure_ = server.error().detail;
-    return;
-  }
-  http_ = std::move(*server);
-  http_address_ = http_->address();
-}
-
-void RuntimeState::start_log(std::shared_ptr<LogSink> sink) {
-  const std::string runtime =
-      telemetry_file_.empty() ? std::to_string(getpid()) : telemetry::name_of(telemetry_file_);
-  logger_ = std::make_shared<Logger>(*worker_, std::move(sink), runtime, options_.name);
-  events_.add(logger_);
-  logger_->tell(LogLevel::info, "opened '" + device_name_ + "', " + backend_name_ + ", " +
-                                    backend::transfer_name(opened_.transfer));
-  if (!telemetry_failure_.empty()) logger_->tell(LogLevel::error, telemetry_failure_);
-  if (!http_address_.empty()) logger_->tell(LogLevel::info, "HTTP at " + http_address_);
-  worker_->repeat(log_repeat_period, [logger = logger_] { logger->tell_left_out(); });
-  worker_->start();
-}
-
 std::uint64_t RuntimeState::deadline_ns(std::chrono::nanoseconds timeout) const noexcept {
   return clock_.now_ns() + bounded_ns(timeout);
 }
 
-void RuntimeState::note(std::string_view kernel, const Error& error) noexcept {
-  if (error.code == boost::asio::error::operation_aborted) return;
-  kernel = kernel.substr(0, kernel_id_length_max);
-  const std::uint64_t now_ns = clock_.coarse_ns();
-  errors_.note(kernel, error, now_ns);
-  if (!events_.has_listeners()) return;
-  const bool is_told = with_memory([&] {
-    events_.emit({.kernel = std::string(kernel), .status = {}, .error = error, .time_ns = now_ns});
-  });
-  if (!is_told) events_.miss();
-}
-
 void RuntimeState::take_trace(std::vector<TraceEvent>& events) {
-  if (const std::unique_lock lock(programs_mutex_, std::try_to_lock); lock.owns_lock())
-    for (const auto& [name, program] : programs_)
-      if (program) program->note_parked();
-  trace_.take(events);
-}
-
-void RuntimeState::changed(const std::string& kernel, KernelStatus status) noexcept {
-  if (publishes_) {
-    const std::uint64_t now_ns = clock_.now_ns();
-    trace_.keep(TraceEvent::of(TraceKind::state, static_cast<std::uint64_t>(status), now_ns, now_ns,
-                               kernel));
-  }
-  if (!events_.has_listeners()) return;
-  const bool is_told = with_memory([&] {
-    events_.emit({.kernel = kernel, .status = status, .error = {}, .time_ns = clock_.coarse_ns()});
-  });
-  if (!is_told) events_.miss();
+  programs_->note_parked();
+  reporting_.take_trace(events);
 }
 
 Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
@@ -196,7 +119,7 @@ Result<std::shared_ptr<KernelState>> RuntimeState::launch(std::string_view id,
   std::shared_lock<std::shared_mutex> not_swapped;  // until it is as it is to be
   {
     ScopeGuard forgetting([&]() noexcept { forget(*kernel); });
-    RK_TRY(program_of_kernel, program(options.program));
+    RK_TRY(program_of_kernel, programs_->get(options.program));
     not_swapped = std::shared_lock(program_of_kernel->launches());
     RK_TRY_VOID(kernel->open(*program_of_kernel));
     forgetting.dismiss();
@@ -232,15 +155,25 @@ bool RuntimeState::wait_for_launches(std::unique_lock<std::mutex>& lock) {
                             [this] { return launching_ == 0; });
 }
 
+Result<ProgramInfo> RuntimeState::add_program(const ProgramDesc& desc) {
+  {
+    const std::lock_guard lock(registry_mutex_);
+    if (closed_) return Error(Errc::runtime_closed, "program '" + desc.name + "'");
+    ++launching_;
+  }
+  const ScopeGuard ended([this]() noexcept { end_launching(); });
+  return programs_->add(desc);
+}
+
 bool RuntimeState::post_build(std::function<void()> build) {
   const std::lock_guard lock(registry_mutex_);  // shutdown waits for builds behind "closed"
   if (closed_) return false;
   try {
-    worker_->start();
+    reporting_.worker().start();
   } catch (const std::system_error&) {  // for whoever asks it is the same: perhaps later
     throw std::bad_alloc();
   }
-  boost::asio::post(worker_->context(), [this, build = std::move(build)] {
+  boost::asio::post(reporting_.worker().context(), [this, build = std::move(build)] {
     build();
     const std::lock_guard over(registry_mutex_);
     --builds_;
@@ -253,26 +186,6 @@ bool RuntimeState::post_build(std::function<void()> build) {
 void RuntimeState::wait_for_builds() noexcept {
   std::unique_lock lock(registry_mutex_);
   launched_.wait(lock, [this] { return builds_ == 0; });
-}
-
-void RuntimeState::end_services() noexcept {
-  service_.reset();  // the end of its context closes what HTTP has open
-  http_.reset();
-  publisher_.reset();
-  events_.close();
-  std::shared_ptr<Logger> logger;  // the sink goes without a lock
-  {
-    const std::lock_guard lock(registry_mutex_);  // a swap may be under way that nobody waited for
-    logger = std::move(logger_);
-  }
-  if (!is_left_) {
-    if (logger) logger->end();
-    if (worker_) worker_->finish();
-  } else {
-    if (logger) logger->end_here();
-    leave_behind(worker_);  // it may be in the driver
-  }
-  worker_.reset();
 }
 
 std::shared_ptr<KernelState> RuntimeState::find(std::string_view id) const {
@@ -335,16 +248,13 @@ std::vector<std::shared_ptr<ObservedKernel>> RuntimeState::observed_kernels() co
 
 RuntimeMetrics RuntimeState::metrics() const {
   RuntimeMetrics metrics = own_metrics();
-  const std::lock_guard lock(programs_mutex_);
-  add_programs(metrics);
+  programs_->add_to(metrics);
   return metrics;
 }
 
 std::optional<RuntimeMetrics> RuntimeState::try_metrics() const {
   RuntimeMetrics metrics = own_metrics();
-  const std::unique_lock lock(programs_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return std::nullopt;
-  add_programs(metrics);
+  if (!programs_->try_add_to(metrics)) return std::nullopt;
   return metrics;
 }
 
@@ -364,32 +274,8 @@ RuntimeMetrics RuntimeState::own_metrics() const {
   metrics.tensors = tensors_->count();
   metrics.tensor_bytes = tensors_->bytes();
   functions_.add_to(metrics);
-  const ErrorLog::Counts errors = errors_.counts();
-  metrics.latency_sampling = sample_every();
-  metrics.errors = errors.all;
-  metrics.errors_missing = errors.missing;
+  reporting_.add_to(metrics);
   return metrics;
-}
-
-void RuntimeState::add_programs(RuntimeMetrics& metrics) const {
-  metrics.slices = ended_programs_.slices;
-  metrics.copies = ended_programs_.copies;
-  metrics.copied_bytes = ended_programs_.copied_bytes;
-  for (const auto& [name, program] : programs_) {
-    if (!program) continue;
-    ++metrics.executors;
-    program->add_to(metrics);
-  }
-  if (memory_) {  // not shut down
-    metrics.telemetry_file = telemetry_file_;
-    metrics.http_address = http_address_;
-    metrics.telemetry_failure = telemetry_failure_;
-    if (const Result<rk_device_state> device = memory_->device().state(); device) {
-      metrics.program_cache_hits = device->program_cache_hits;
-      metrics.program_cache_misses = device->program_cache_misses;
-      metrics.program_cache_rejected = device->program_cache_rejected;
-    }
-  }
 }
 
 Result<void> RuntimeState::restart(std::string_view name) {
@@ -417,7 +303,14 @@ Result<void> RuntimeState::restart(std::string_view name) {
   });
   // One that does not obey is kept; what counts is whether the slices return.
   (void)terminate_all(std::move(first), reason);
-  return end_program(name);
+  RK_TRY_VOID(programs_->end(name));
+  const std::lock_guard lock(registry_mutex_);
+  std::erase_if(kept_, [&](const auto& kernel) {
+    if (kernel->program().name() != name) return false;
+    kernel->give_back();
+    return true;
+  });
+  return {};
 }
 
 Result<void> RuntimeState::terminate_all(std::shared_ptr<KernelState> first,
@@ -454,40 +347,19 @@ Result<void> RuntimeState::shutdown() noexcept {
   functions_.close();  // their kernels have ended
   if (!is_left_) wait_for_builds();
   bridge_.stop();
-  end_services();
+  reporting_.end(is_left_);
   std::vector<std::shared_ptr<KernelState>> kept;  // they share this, and go behind it
   {
     const std::lock_guard lock(registry_mutex_);
     kept.swap(kept_);
   }
   tensors_->close();
-  const std::lock_guard lock(programs_mutex_);
-  const std::uint64_t deadline_ns = this->deadline_ns(options_.termination_timeout);
-  bool returned = !is_left_;
-  if (is_left_)
-    result = error_of(Errc::execution_timeout,
-                      "a launch, or another build of a program, has not "
-                      "ended; the device is left to it");
-  for (const auto& entry : programs_) {
-    if (!entry.second) continue;
-    const std::uint64_t now_ns = clock_.now_ns();  // together they take no longer than one
-    const std::uint64_t left_ns = deadline_ns - std::min(now_ns, deadline_ns);
-    Result<void> stopped = or_no_memory([&] { return entry.second->executor().stop(left_ns); });
-    if (stopped) continue;
-    result = std::move(stopped);
-    returned = false;
-  }
-  if (!returned) {
-    // A slice that does not return still works on the arena: it must outlive it.
-    for (auto& [name, program] : programs_) leave_behind(program);
-    if (is_left_) return result;  // what is under way asks for the memory
-    arena_->hold_while({});
-    leave_behind(memory_);
-  }
-  arena_->hold_while({});  // nobody is given any of it any more, and the memory goes
-  for (const auto& [name, program] : programs_)
-    if (program) program->add_to(ended_programs_);
-  programs_.clear();
+  Result<void> closed = programs_->close(is_left_);
+  const bool returned = closed.has_value();
+  if (!returned) result = std::move(closed);
+  if (is_left_) return result;  // what is under way asks for the memory
+  arena_->hold_while({});       // nobody is given any of it any more, and the memory goes
+  if (!returned) leave_behind(memory_);
   memory_.reset();
   return result;
 }

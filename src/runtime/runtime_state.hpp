@@ -17,14 +17,10 @@
 #include <string_view>
 #include <vector>
 
-#include "async/service_thread.hpp"
 #include "backend/backend.hpp"
 #include "bridge/bridge.hpp"
 #include "bridge/tick_clock.hpp"
 #include "foundation/fork.hpp"
-#include "foundation/trace_log.hpp"
-#include "observe/error_log.hpp"
-#include "observe/event_hub.hpp"
 #include "observe/observed.hpp"
 #include "ringkernel/log.hpp"
 #include "ringkernel/options.hpp"
@@ -34,17 +30,13 @@
 #include "runtime/memory/device_memory.hpp"
 #include "runtime/memory/tensor_table.hpp"
 #include "runtime/program.hpp"
-
-namespace ringkernel::http {
-class Server;
-}  // namespace ringkernel::http
+#include "runtime/program_table.hpp"
+#include "runtime/reporting.hpp"
 
 namespace ringkernel::detail {
 
 class KernelState;
-class Logger;
 class Migration;
-class Publisher;
 
 /// Why it can be no runtime's name; empty: it can.
 [[nodiscard]] std::string fault_of_name(std::string_view name);
@@ -86,11 +78,8 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   /// be all that keeps deallocated tensors in place.
   [[nodiscard]] Result<TensorId> allocate(const TensorDesc& desc);
 
-  /// The program with this name, built if this is its first use.
-  [[nodiscard]] Result<Program*> program(const std::string& name);
   /// RingKernelRuntime::add_program.
   Result<ProgramInfo> add_program(const ProgramDesc& desc);
-  [[nodiscard]] Result<ProgramInfo> program_info(std::string_view name) const;
   /// RingKernelRuntime::swap_program, swap_back.
   Result<SwapInfo> swap_program(const ProgramDesc& desc);
   Result<SwapInfo> swap_back(std::string_view name);
@@ -109,49 +98,25 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   [[nodiscard]] FunctionCache& functions() noexcept { return functions_; }
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
-  [[nodiscard]] const ErrorLog& errors() const noexcept override { return errors_; }
-  /// nullptr: nobody is to know.
-  [[nodiscard]] TraceLog* trace() noexcept { return publishes_ ? &trace_ : nullptr; }
+  [[nodiscard]] ProgramTable& programs() noexcept { return *programs_; }
+  /// What it tells of itself.
+  [[nodiscard]] Reporting& reporting() noexcept { return reporting_; }
+  // As of an ObservedRuntime.
+  [[nodiscard]] const ErrorLog& errors() const noexcept override { return reporting_.errors(); }
   void take_trace(std::vector<TraceEvent>& events) override;
-  [[nodiscard]] std::uint64_t trace_missed() const noexcept override { return trace_.missed(); }
-  [[nodiscard]] EventHub& events() noexcept { return events_; }
-  /// Tells that the kernel with this id is in another state.
-  void changed(const std::string& kernel, KernelStatus status) noexcept;
-  /// Keeps the error for those who ask later, and tells it. `kernel`: its id, or what was to become
-  /// one, or empty. Without memory for that it is counted. Once for each error: by who hands it to
-  /// the user.
-  void note(std::string_view kernel, const Error& error) noexcept;
-  /// The same of a program that was not added or swapped, as no kernel's, with its name.
-  void note_of_program(std::string_view name, const Error& error) noexcept;
-  /// Messages for one whose times are taken; 0: none's, because nobody is to know.
-  [[nodiscard]] std::uint32_t sample_every() const noexcept {
-    return publishes_ ? options_.latency_sampling : 0;
+  [[nodiscard]] std::uint64_t trace_missed() const noexcept override {
+    return reporting_.traced().missed();
   }
   /// Runs a build on the worker. False, and nothing happens, once the runtime is closed; likewise
   /// where it throws std::bad_alloc.
   [[nodiscard]] bool post_build(std::function<void()> build);
-  /// The thread for what is quick and periodic. Until shutdown.
-  [[nodiscard]] ServiceThread& service() noexcept { return *service_; }
   /// Absolute time of a timeout from this moment.
   [[nodiscard]] std::uint64_t deadline_ns(std::chrono::nanoseconds timeout) const noexcept;
 
  private:
   /// The metrics that the programs have no part in.
   [[nodiscard]] RuntimeMetrics own_metrics() const;
-  /// Those of the programs, whose lock is held.
-  void add_programs(RuntimeMetrics& metrics) const;
-  /// A program as it is: its definition, how often that was replaced, plus 1, and the one before.
-  struct Current {
-    DefinitionPointer definition;
-    std::uint32_t version = 1;
-    DefinitionPointer before;
-  };
-  /// What the name stands for: one of ours, or one that was added; with the programs' lock.
-  [[nodiscard]] Result<Current> current(const std::string& name) const;
-  /// The program of that definition, which there is none of, built; with the programs' lock.
-  /// Without that lock while it is built.
-  [[nodiscard]] Result<Program*> open_program(const Current& current,
-                                              std::unique_lock<std::mutex>& lock);
+  using Current = ProgramTable::Current;
   /// What takes the place of the user's own program of that name. One at a time: busy.
   using MakeNext = std::function<Result<DefinitionPointer>(const Current& running)>;
   [[nodiscard]] Result<SwapInfo> swap(std::string_view name, const MakeNext& make_next);
@@ -160,21 +125,11 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
                                               const DefinitionPointer& next);
   [[nodiscard]] Result<void> migrate(std::deque<Migration>& migrations, Program& program,
                                      std::uint64_t timeout_ns) const;
-  void start_telemetry();
-  void start_http();
-  void start_log(std::shared_ptr<LogSink> sink);
   /// Side by side: together they take no longer than one that does not obey. The last error.
   /// `first` and those that follow it by `next_ending_`.
   Result<void> terminate_all(std::shared_ptr<KernelState> first, const Error& reason) noexcept;
-  /// Waits until the slices of a program without kernels have returned, then gives everything of
-  /// it back.
-  Result<void> end_program(std::string_view name);
-
   /// Waits for the builds that were posted: each ends at once, now that the runtime is closed.
   void wait_for_builds() noexcept;
-  /// Ends both service threads and what they serve.
-  void end_services() noexcept;
-
   /// The end of what was counted in `launching_`.
   void end_launching() noexcept;
   /// Waits until nothing is, for `termination_timeout`; with the registry's lock.
@@ -187,10 +142,7 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   const std::uint32_t work_groups_max_;  // as the device says
   const std::uint32_t work_items_max_;
   bridge::TickClock clock_;
-  const bool publishes_;  // as options and environment want it
-  ErrorLog errors_;
-  EventHub events_;
-  TraceLog trace_;
+  Reporting reporting_;
 
   const rk_device_state opened_;  // as the device was when it was opened
   std::unique_ptr<DeviceMemory> memory_;
@@ -198,17 +150,8 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   std::optional<TensorTable> tensors_;
   FunctionCache functions_;  // its functions share this until shutdown
 
-  mutable std::mutex programs_mutex_;
-  // Null: being built. Whoever wants it waits.
-  std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
-  std::condition_variable program_built_;              // or not
-  std::map<std::string, Current, std::less<>> added_;  // users' own; likewise
-  RuntimeMetrics ended_programs_;  // what those counted that are gone; with the programs' lock
-
+  std::optional<ProgramTable> programs_;
   bridge::Bridge bridge_;
-  // Both until shutdown: what blocks nobody for long, and what may (decision 0031).
-  std::unique_ptr<ServiceThread> service_;
-  std::unique_ptr<ServiceThread> worker_;
 
   std::mutex shutdown_mutex_;  // held for a shutdown or restart: one after the other
 
@@ -223,14 +166,6 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   bool closed_ = false;
   bool is_left_ = false;  // closed while some of these were under way: the device is left to them
   std::vector<std::shared_ptr<KernelState>> kept_;
-
-  std::string telemetry_file_;  // set before anybody shares this, as are the next two
-  std::string http_address_;
-  std::string telemetry_failure_;         // why there is none
-  std::unique_ptr<Publisher> publisher_;  // until shutdown, as the next two; looks at the others
-  std::unique_ptr<http::Server> http_;    // reads what the publisher writes
-  // nullptr: nobody wants to know. Taken away with the registry's lock.
-  std::shared_ptr<Logger> logger_;
 };
 
 }  // namespace ringkernel::detail

@@ -220,7 +220,7 @@ Result<SwapInfo> RuntimeState::swap_back(std::string_view name) {
 }
 
 Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_next) {
-  std::shared_ptr<Logger> logger;  // shutdown may give up waiting for this swap
+  std::shared_ptr<Logger> log;  // shutdown may give up waiting for this swap
   {
     const std::lock_guard lock(registry_mutex_);
     if (closed_) return Error(Errc::runtime_closed, "swap of program '" + std::string(name) + "'");
@@ -228,10 +228,10 @@ Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_
     if (swapping_) return Error(Errc::busy, "a program is being swapped");
     swapping_ = true;
     ++launching_;
-    logger = logger_;
+    log = reporting_.log();
   }
   const ScopeGuard ended([&]() noexcept {
-    logger.reset();  // it does not outlive a shutdown that waits
+    log.reset();  // it does not outlive a shutdown that waits
     {
       const std::lock_guard lock(registry_mutex_);
       swapping_ = false;
@@ -239,18 +239,15 @@ Result<SwapInfo> RuntimeState::swap(std::string_view name, const MakeNext& make_
     }
     launched_.notify_all();
   });
-  Result<Current> running = [&]() -> Result<Current> {
-    const std::lock_guard lock(programs_mutex_);
-    return current(std::string(name));
-  }();
+  Result<Current> running = programs_->current(std::string(name));
   if (!running) return std::move(running).error();
   if (running->definition->is_built_in())
     return Error(Errc::unsupported,
                  "program '" + std::string(name) + "' is part of the library, and is not swapped");
   RK_TRY(next, make_next(*running));
   Result<SwapInfo> swapped = swap_running(*running, next);
-  if (swapped && logger != nullptr)
-    (void)with_memory([&] { logger->tell(LogLevel::info, to_text(next->name(), *swapped)); });
+  if (swapped && log != nullptr)
+    (void)with_memory([&] { log->tell(LogLevel::info, to_text(next->name(), *swapped)); });
   return swapped;
 }
 
@@ -262,7 +259,7 @@ std::vector<std::shared_ptr<KernelState>> RuntimeState::kernels_of(std::string_v
 
 Result<SwapInfo> RuntimeState::swap_running(const Current& running, const DefinitionPointer& next) {
   const std::string& name = next->name();
-  RK_TRY(program, this->program(name));
+  RK_TRY(program, programs_->get(name));
   const std::uint32_t version = running.version + 1;
   const program::Way way = next == running.before ? program::Way::back : program::Way::on;
   RK_TRY_VOID(check(*running.definition, *next, kernels_of(name), way));
@@ -302,13 +299,10 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   Result<void> result = or_no_memory([&] { return program->replace(next, version, timeout_ns); });
   for (std::size_t i = 0; i < kernels.size(); ++i)
     kernels[i]->program().adopt({next, version, successors[i]});
-  {
-    const std::lock_guard lock(programs_mutex_);
-    added_.find(name)->second = {next, version, running.definition};
-  }
+  programs_->replace(name, {next, version, running.definition});
   if (result) result = migrate(migrations, *program, timeout_ns);
-  if (publishes_)
-    trace_.keep(TraceEvent::of(TraceKind::swap, version, begin_ns, clock_.now_ns(), name));
+  if (TraceLog* const trace = reporting_.trace(); trace != nullptr)
+    trace->keep(TraceEvent::of(TraceKind::swap, version, begin_ns, clock_.now_ns(), name));
   if (!result) {
     Error error = std::move(result).error();
     error.detail = "program '" + name + "' has version " + std::to_string(version) +

@@ -187,7 +187,7 @@ void start_launch(std::shared_ptr<RuntimeState> runtime, std::string id, KernelO
         runtime->post_build([runtime, id = std::move(id), options = std::move(options), finish] {
           auto kernel = or_no_memory([&] { return runtime->launch(id, options); });
           if (kernel) return (*finish)({}, Kernel(*kernel));
-          runtime->note(id, kernel.error());
+          runtime->reporting().note(id, kernel.error());
           (*finish)(std::move(kernel).error(), Kernel());
         });
   });

@@ -94,7 +94,8 @@ Result<std::shared_ptr<FunctionState>> FunctionState::launch(
   const std::string id = kernel_id(code.signature()->name);
   auto launched = or_no_memory([&] { return resident->runtime->launch(id, options); });
   if (!launched) {
-    resident->runtime->note(id, launched.error());  // nobody above knows of the ring kernel
+    resident->runtime->reporting().note(id,
+                                        launched.error());  // nobody above knows of the ring kernel
     return std::move(launched).error();
   }
   const std::shared_ptr<KernelState> kernel = std::move(*launched);

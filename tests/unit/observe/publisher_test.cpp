@@ -14,6 +14,7 @@
 #include "support/temp_folder.hpp"
 #include "telemetry/counters_reader.hpp"
 #include "telemetry/state_request.hpp"
+#include "unit/observe/scripted_runtime.hpp"
 #include "unit/telemetry/sample_metrics.hpp"
 
 namespace ringkernel::detail {
@@ -22,54 +23,13 @@ namespace {
 using namespace std::chrono_literals;
 using ringkernel::testing::is_whole;
 using ringkernel::testing::kernel_of;
-using ringkernel::testing::runtime_of;
+using ringkernel::testing::ScriptedKernel;
+using ringkernel::testing::ScriptedRuntime;
 using telemetry::CountersReader;
 using telemetry::PublishedKernel;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-/// A ring kernel that says what it is told to.
-class ScriptedKernel final : public ObservedKernel {
- public:
-  explicit ScriptedKernel(std::uint64_t number) : said(kernel_of(number)) {
-    now.status = KernelStatus::active;
-    now.events = number;
-  }
-  [[nodiscard]] KernelActivity activity() const override { return now; }
-  void tell_failure() override { ++failures_told; }
-  [[nodiscard]] KernelMetrics metrics() const override {
-    ++asked;
-    return said;
-  }
-  [[nodiscard]] std::vector<CallInFlight> calls(std::size_t) const override { return waiting; }
-  void copy_latency(Histogram&) const override {}
-  [[nodiscard]] Result<std::string> state_json(std::chrono::nanoseconds) override { return state; }
-
-  KernelActivity now;
-  KernelMetrics said;
-  std::vector<CallInFlight> waiting;
-  std::string state = "{}";
-  mutable int asked = 0;
-  int failures_told = 0;
-};
-
-class ScriptedRuntime final : public ObservedRuntime {
- public:
-  [[nodiscard]] std::optional<RuntimeMetrics> try_metrics() const override { return said; }
-  [[nodiscard]] std::vector<std::shared_ptr<ObservedKernel>> observed_kernels() const override {
-    return {kernels.begin(), kernels.end()};
-  }
-  void take_trace(std::vector<TraceEvent>& events) override { events = std::exchange(traced, {}); }
-  [[nodiscard]] std::uint64_t trace_missed() const noexcept override { return 0; }
-  [[nodiscard]] const ErrorLog& errors() const noexcept override { return log; }
-
-  std::optional<RuntimeMetrics> said = runtime_of(1);
-  std::vector<std::shared_ptr<ScriptedKernel>> kernels;
-  std::vector<TraceEvent> traced;
-  ErrorLog log;
-};
 
 class Publishing : public ::testing::Test {
  protected:

@@ -11,6 +11,8 @@ namespace ringkernel::test {
 
 /// What the functions of the table answer, and were asked.
 struct ScriptedBackend {
+  std::int32_t create = 0;
+  int created = 0;  ///< executors, or not
   std::int32_t launch = 0;
   std::int32_t slice_wait = 0;
   std::int32_t copy_wait = 0;
@@ -28,6 +30,15 @@ inline const rk_backend scripted_table = [] {
   rk_backend table{};
   table.name = "scripted";
   table.close = [](rk_device*) {};
+  table.state = [](rk_device*, rk_device_state* state) -> std::int32_t {
+    state->program_cache_hits = 5;
+    return 0;
+  };
+  table.executor_create = [](rk_device*, const rk_program_source*, std::uint64_t, std::uint32_t,
+                             rk_executor**) {
+    ++scripted.created;
+    return scripted.create;
+  };
   table.executor_destroy = [](rk_executor*) {};
   table.copies_start = [](rk_device*, const rk_copy* copies, std::uint32_t count,
                           std::uint64_t* ticket) -> std::int32_t {
