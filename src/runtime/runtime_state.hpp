@@ -1,5 +1,6 @@
-/// What a `RingKernelRuntime` is: the device, its arena, the programs on it and the registry of
-/// kernels.
+/// What a `RingKernelRuntime` is: the device, its arena, and the registry of kernels; owner of the
+/// programs, and of what it tells of itself. Its functions are many because each handle and each
+/// kernel finds here what it shares with others, a line for each.
 ///
 /// Threading: any thread. The registry's lock is never held while something slow happens: an id is
 /// reserved first, and given up if the rest fails.
@@ -99,7 +100,6 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   [[nodiscard]] bridge::Bridge& bridge() noexcept { return bridge_; }
   [[nodiscard]] const bridge::Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] ProgramTable& programs() noexcept { return *programs_; }
-  /// What it tells of itself.
   [[nodiscard]] Reporting& reporting() noexcept { return reporting_; }
   // As of an ObservedRuntime.
   [[nodiscard]] const ErrorLog& errors() const noexcept override { return reporting_.errors(); }
