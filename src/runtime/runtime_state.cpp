@@ -1,11 +1,7 @@
 #include "runtime/runtime_state.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <boost/asio/post.hpp>
-#include <cstddef>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -16,7 +12,6 @@
 #include "foundation/scope_guard.hpp"
 #include "foundation/timeout.hpp"
 #include "runtime/kernel_state.hpp"
-#include "telemetry/metrics.hpp"
 #include "telemetry/utf8.hpp"
 
 namespace ringkernel::detail {
