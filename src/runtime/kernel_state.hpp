@@ -1,5 +1,6 @@
 /// One ring kernel, which its handles share: owner of its lifecycle, of the exchange of messages,
-/// and of what is counted, over its memory and its channel.
+/// and of what is counted, over its memory and its channel. Its functions are many because each
+/// handle, and who publishes the metrics, find here all that there is of a ring kernel.
 ///
 /// Threading: any thread. What is not the lifecycle's is set by `open`, before anybody has a
 /// handle, or changed in a pause of the device, with the state lock of the lifecycle.

@@ -174,7 +174,7 @@ void ProgramTable::note_parked() {
 
 Result<void> ProgramTable::close(bool is_left) noexcept {
   const std::lock_guard lock(mutex_);
-  closed_ = !is_left;  // else what is under way asks for the memory, and is refused by its kernels
+  closed_ = !is_left;  // else what is under way goes on with the device, which stays
   const std::uint64_t deadline_ns =
       at_.clock.now_ns() + bounded_ns(at_.options.termination_timeout);
   Result<void> result;

@@ -109,6 +109,7 @@ InDriver::~InDriver() { --in_driver; }
 
 using ringkernel::test::injection::fails;
 
+/// In the place of everybody's in the process, libstdc++ included.
 #define RK_EXPORTED __attribute__((visibility("default")))
 
 #if RK_REPLACES_MALLOC
