@@ -27,6 +27,9 @@ if(RINGKERNEL_SANITIZE)
     # does.
     target_compile_options(ringkernel_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
   endif()
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    include(${CMAKE_CURRENT_LIST_DIR}/clang_sanitizers.cmake)
+  endif()
 endif()
 
 # The instruction-set levels of x86-64 that device programs are compiled for, each by itself, and

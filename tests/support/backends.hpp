@@ -48,11 +48,16 @@ template <class Runtime>
 Shape scalar_shape(Runtime& runtime) {
   return keeps_gpu_profile(runtime) ? Shape{4} : Shape{};
 }
+#if defined(__SANITIZE_THREAD__)
+inline constexpr std::uint32_t sanitized_side_max = 1024;
+#else
+inline constexpr std::uint32_t sanitized_side_max = 1536;
+#endif
 /// Of matrices whose product takes as long as one of `side` takes a processor, roughly: a sanitizer
 /// is slower, and so is the one work-item of a GPU that has the message.
 template <class Runtime>
 std::uint32_t long_side(Runtime& runtime, std::uint32_t side) {
-  if (is_sanitized(runtime.metrics().backend)) return std::min(side / 2, 1024u);
+  if (is_sanitized(runtime.metrics().backend)) return std::min(side / 2, sanitized_side_max);
   return keeps_gpu_profile(runtime) ? side / 4 : side;
 }
 

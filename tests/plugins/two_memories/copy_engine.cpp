@@ -19,8 +19,8 @@ void copy_word(std::byte* to, std::byte* from) noexcept {
 /// What is guessed may be half written. ThreadSanitizer is right that this is a race, and need not
 /// say so: nobody looks at bytes that were written meanwhile.
 #if defined(__SANITIZE_THREAD__)
-[[gnu::no_sanitize("thread")]] void copy_guessed(std::byte* to, const std::byte* from,
-                                                 std::uint64_t bytes) noexcept {
+__attribute__((no_sanitize("thread"))) void copy_guessed(std::byte* to, const std::byte* from,
+                                                         std::uint64_t bytes) noexcept {
   const volatile std::byte* source = from;
   for (std::uint64_t i = 0; i < bytes; ++i) to[i] = source[i];
 }
