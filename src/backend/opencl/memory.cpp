@@ -19,6 +19,11 @@ namespace {
 void zero(std::byte* data, std::size_t bytes) {
   constexpr std::size_t page = 4096;
   static constexpr std::array<std::byte, page> zeros{};
+#if defined(MADV_POPULATE_READ)  // fresh pages can be read, in a third of the time of a fault each
+  const std::size_t to_page = (page - reinterpret_cast<std::uintptr_t>(data) % page) % page;
+  if (to_page < bytes)
+    static_cast<void>(madvise(data + to_page, bytes - to_page, MADV_POPULATE_READ));
+#endif
   for (std::size_t offset = 0; offset < bytes; offset += page) {
     const std::size_t length = std::min(page, bytes - offset);
     if (std::memcmp(data + offset, zeros.data(), length) != 0)
