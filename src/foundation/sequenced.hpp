@@ -42,21 +42,22 @@ class alignas(64) Sequenced {
     std::atomic_ref(number_).store(next, std::memory_order_release);
   }
 
-  /// False if the writer overtook every one of many tries: it stores without a pause.
+  /// False if the writer overtook every one of many tries: it stores without a pause. Then `record`
+  /// is anything.
   [[nodiscard]] bool load(Record& record) const noexcept {
     // Of memory that is mapped for reading only: nothing is stored through it.
     auto& self = const_cast<Sequenced&>(*this);
     for (int tries = 0; tries < tries_max; ++tries) {
       const std::uint64_t before = std::atomic_ref(self.number_).load(std::memory_order_acquire);
-      Words copied;
       Words& from = self.copies_[before % 2];
-      for (std::size_t i = 0; i < copied.size(); ++i)
-        copied[i] = std::atomic_ref(from[i]).load(std::memory_order_relaxed);
+      // Word by word into the record itself: what was put together elsewhere would be copied in
+      // larger pieces, and wait for these stores.
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        const std::uint64_t word = std::atomic_ref(from[i]).load(std::memory_order_relaxed);
+        std::memcpy(reinterpret_cast<std::byte*>(&record) + i * sizeof word, &word, sizeof word);
+      }
       std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the fence in store
-      if (std::atomic_ref(self.number_).load(std::memory_order_relaxed) != before) continue;
-      // void: a record with default values is no trivial type, but trivially copied all the same
-      std::memcpy(static_cast<void*>(&record), copied.data(), sizeof record);
-      return true;
+      if (std::atomic_ref(self.number_).load(std::memory_order_relaxed) == before) return true;
     }
     return false;
   }
