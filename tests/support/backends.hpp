@@ -48,6 +48,8 @@ template <class Runtime>
 Shape scalar_shape(Runtime& runtime) {
   return keeps_gpu_profile(runtime) ? Shape{4} : Shape{};
 }
+/// The largest that a test has time for. Under AddressSanitizer 1024 is over too soon for tests of
+/// timeouts.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr std::uint32_t sanitized_side_max = 1024;
 #else
