@@ -29,9 +29,11 @@ typedef struct rk_op_args {
   RK_GLOBAL const rk_f32* inputs[RK_INPUTS_MAX];
   RK_GLOBAL rk_f32* output;
   RK_GLOBAL rk_f32* workspace; /* this lane's, RK_WORKSPACE_BYTES; an op may leave anything there */
-  RK_LOCAL rk_turn* turn;      /* null: the op runs to its end, as with several lanes */
   rk_u32 lane;
   rk_u32 lanes;
+  /* Null: the op runs to its end, as with several lanes. Not beside `workspace`: a compiler would
+     copy the two as one vector, and wait until both of the message's words are stored. */
+  RK_LOCAL rk_turn* turn;
   rk_u64* fault_detail; /* holds the op's id; index_out_of_bounds has another */
 } rk_op_args;
 

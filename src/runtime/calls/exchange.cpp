@@ -71,14 +71,13 @@ Exchange::Exchange(Parts parts)
       runs_ops_on_caller_(parts.runs_ops_on_caller),
       takes_ops_(parts.program.takes_ops()) {}
 
-Result<void> Exchange::check_time(const SendOptions& options) {
-  if (options.timeout.count() >= 0) return {};
-  return Error(Errc::deadline_exceeded, "the deadline had passed before the message was sent");
+Error Exchange::too_late() {
+  return {Errc::deadline_exceeded, "the deadline had passed before the message was sent"};
 }
 
 Result<void> Exchange::prepare(ContentView content, const SendOptions& options,
                                PreparedMessage& prepared, bool wait) const {
-  RK_TRY_VOID(check_time(options));
+  if (is_too_late(options)) return too_late();
   prepared.request = content.request();
   if (takes_ops_ && prepared.request == nullptr) {
     if (content.message() != nullptr) return program_.has_no_methods();
@@ -121,14 +120,11 @@ Result<void> Exchange::prepare_bytes(ContentView content, PreparedMessage& prepa
   return {};
 }
 
-Result<void> Exchange::hold(PreparedMessage& prepared, bool wait) const {
-  prepared.held.reset();
-  if (prepared.plan.residents != 0) [[unlikely]] {
-    RK_TRY(held, tensors_.hold(*prepared.request, codec::result_of(prepared.plan), wait));
-    if (held == nullptr) return Error(make_error_code(Errc::busy));
-    prepared.held.reset(held);
-  }
-  prepared.envelope.lease = prepared.held.get();
+Result<void> Exchange::hold_residents(PreparedMessage& prepared, bool wait) const {
+  RK_TRY(held, tensors_.hold(*prepared.request, codec::result_of(prepared.plan), wait));
+  if (held == nullptr) return Error(make_error_code(Errc::busy));
+  prepared.held.reset(held);
+  prepared.envelope.lease = held;
   return {};
 }
 
@@ -228,7 +224,7 @@ Result<Reply> Exchange::call(ContentView content, const SendOptions& options) {
 template <class Read>
 auto Exchange::round_trip_with(PreparedMessage& prepared, const SendOptions& options, Read&& read)
     -> decltype(read(bridge::Outcome())) {
-  if (Result<void> in_time = check_time(options); !in_time) return std::move(in_time).error();
+  if (is_too_late(options)) return too_late();
   if (Result<void> replies = check_replies(); !replies) [[unlikely]]
     return std::move(replies).error();
   // The message needs no deadline of its own: this thread ends it, wherever it is by then.
@@ -253,7 +249,7 @@ Result<Reply> Exchange::round_trip(PreparedMessage& prepared, const SendOptions&
 
 Result<void> Exchange::round_trip(PreparedMessage& prepared, bridge::ReplyPlace& place,
                                   const SendOptions& options) {
-  RK_TRY_VOID(check_time(options));
+  if (is_too_late(options)) return too_late();  // before it may wait
   RK_TRY_VOID(hold(prepared, true));
   const ScopeGuard releasing([&]() noexcept { prepared.held.reset(); });  // what was not sent
   prepared.envelope.reply_place = &place;

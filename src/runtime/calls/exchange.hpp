@@ -152,10 +152,19 @@ class Exchange {
   [[nodiscard]] Error overrun_of_handler(const bridge::Outcome& outcome) const;
   /// "kernel 'a', trading.Book.Submit": whose handler had the message.
   [[nodiscard]] std::string handler_of(const bridge::Outcome& outcome) const;
-  /// deadline_exceeded: a timeout below zero.
-  [[nodiscard]] static Result<void> check_time(const SendOptions& options);
+  [[nodiscard]] static bool is_too_late(const SendOptions& options) noexcept {
+    return options.timeout.count() < 0;
+  }
+  [[nodiscard]] static Error too_late();
   /// Takes the tensors of what is laid out. As `prepare`.
-  [[nodiscard]] Result<void> hold(PreparedMessage& prepared, bool wait) const;
+  [[nodiscard]] Result<void> hold(PreparedMessage& prepared, bool wait) const {
+    prepared.held.reset();
+    prepared.envelope.lease = nullptr;
+    if (prepared.plan.residents == 0) [[likely]]
+      return {};
+    return hold_residents(prepared, wait);
+  }
+  [[nodiscard]] Result<void> hold_residents(PreparedMessage& prepared, bool wait) const;
   /// Lays out what is no op.
   [[nodiscard]] Result<void> prepare_bytes(ContentView content, PreparedMessage& prepared) const;
   /// `read(bridge::Outcome&&)` makes a Result of how the message ended.
