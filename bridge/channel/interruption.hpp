@@ -38,6 +38,31 @@ class Interruption {
   const InterruptScope::Asked asked_ = InterruptScope::current();
 };
 
+/// The same for a wait that polls.
+///
+///     PolledInterruption interruption(now_ns);
+///     while (!is_there())
+///       if (interruption.came(now_ns)) return Interruption::error();
+class PolledInterruption {
+ public:
+  explicit PolledInterruption(std::uint64_t now_ns) noexcept : asks_ns_(next(now_ns)) {}
+
+  /// For between two looks, without a lock; it asks once in a period.
+  [[nodiscard]] bool came(std::uint64_t now_ns) noexcept {
+    if (now_ns < asks_ns_) return false;
+    asks_ns_ = next(now_ns);
+    return interruption_.came();
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t next(std::uint64_t now_ns) const noexcept {
+    return interruption_.wakes_at(~std::uint64_t{0}, now_ns);
+  }
+
+  const Interruption interruption_;
+  std::uint64_t asks_ns_;
+};
+
 /// Zero once it is over.
 [[nodiscard]] inline std::chrono::nanoseconds time_left(std::uint64_t deadline_ns,
                                                         std::uint64_t now_ns) noexcept {

@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "bridge/channel/interruption.hpp"
 #include "bridge/idle.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
@@ -200,6 +201,7 @@ Result<Lifecycle::Pause> Lifecycle::pause_for(std::uint64_t deadline_ns,
     if (is_ours) copying_ = false;
   });
   bridge::IdleStrategy idle;
+  bridge::PolledInterruption interruption(clock_.now_ns());
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -212,7 +214,9 @@ Result<Lifecycle::Pause> Lifecycle::pause_for(std::uint64_t deadline_ns,
         }
       }
     }
-    if (clock_.now_ns() >= deadline_ns) return is_ours ? Pause::not_obeyed : Pause::others;
+    const std::uint64_t now_ns = clock_.now_ns();
+    if (now_ns >= deadline_ns) return is_ours ? Pause::not_obeyed : Pause::others;
+    if (interruption.came(now_ns)) return bridge::Interruption::error();
     rest(idle);
   }
 }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/channel/interruption.hpp"
 #include "bridge/idle.hpp"
 #include "runtime/kernel_state.hpp"
 
@@ -89,11 +90,14 @@ Result<std::uint64_t> KernelState::add_region(std::uint64_t bytes,
 Result<void> KernelState::wait_for_accepted(std::uint64_t deadline_ns) {
   const std::uint64_t accepted = channel_->counters().accepted;
   bridge::IdleStrategy idle;
+  bridge::PolledInterruption interruption(runtime_->clock().now_ns());
   for (;;) {
     const bridge::ChannelCounters now = channel_->counters();
     if (now.replied + now.failed >= accepted) return {};
-    if (runtime_->clock().now_ns() >= deadline_ns)
+    const std::uint64_t now_ns = runtime_->clock().now_ns();
+    if (now_ns >= deadline_ns)
       return Error(Errc::deadline_exceeded, "while messages in flight ran on '" + id_ + "'");
+    if (interruption.came(now_ns)) return bridge::Interruption::error();
     if (runtime_->bridge().serve_channels(bridge::Bridge::Drain::all) != 0) idle.reset();
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));

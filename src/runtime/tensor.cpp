@@ -32,8 +32,7 @@ Result<void> copy_when_unused(const detail::TensorState& tensor, std::chrono::na
   const std::uint64_t deadline_ns =
       runtime.deadline_ns(timeout.count() != 0 ? timeout : runtime.options().call_timeout);
   bridge::IdleStrategy idle;
-  const bridge::Interruption interruption;
-  std::uint64_t asks_ns = interruption.wakes_at(deadline_ns, runtime.clock().now_ns());
+  bridge::PolledInterruption interruption(runtime.clock().now_ns());
   for (;;) {
     RK_TRY(copied, try_copy(runtime.tensors()));
     if (copied) return {};
@@ -41,10 +40,7 @@ Result<void> copy_when_unused(const detail::TensorState& tensor, std::chrono::na
     if (now_ns >= deadline_ns)
       return Error(Errc::deadline_exceeded,
                    "while messages in flight used tensor " + std::to_string(tensor.id()));
-    if (now_ns >= asks_ns) {
-      if (interruption.came()) return bridge::Interruption::error();
-      asks_ns = interruption.wakes_at(deadline_ns, now_ns);
-    }
+    if (interruption.came(now_ns)) return bridge::Interruption::error();
     if (runtime.bridge().serve_channels(bridge::Bridge::Drain::all) != 0) idle.reset();
     const std::uint64_t sleep_ns = idle.idle();
     if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));

@@ -1,7 +1,8 @@
 // InterruptScope: a thread that waits is asked whether it is to give up, and gives up.
-#include <boost/asio/error.hpp>
-
+#include <array>
 #include <atomic>
+#include <boost/asio/error.hpp>
+#include <boost/asio/use_future.hpp>
 #include <thread>
 
 #include "integration/sizes.hpp"
@@ -87,6 +88,35 @@ TEST_P(Interrupts, EndACopyOfATensorThatAMessageUses) {
   kernel.activate().value();
   EXPECT_TRUE(kernel.receive(10s));
   EXPECT_TRUE(tensor.read(elements));
+}
+
+TEST_P(Interrupts, EndACopyOfStatesThatAMessageUses) {
+  auto runtime = open();
+  Graph graph("sum");
+  const auto sum = graph.state({DType::f32, {4}}, "sum");
+  const auto next = graph.add(ops::add(sum, graph.input({DType::f32, {4}})));
+  graph.update(sum, next);
+  graph.output(next);
+  const CompiledFunction function = runtime.compile(graph).value();
+  const std::string id = runtime.kernels().at(0);
+  runtime.deactivate(id).value();
+  std::array elements{1.0f, 1.0f, 1.0f, 1.0f};
+  auto result = function.async_execute(elements, boost::asio::use_future);
+  {
+    const GivingUp giving_up;
+    EXPECT_EQ(function.read_state("sum", elements).error().code, interrupted_code);
+  }
+  {
+    const GivingUp giving_up;
+    EXPECT_EQ(function.write_state("sum", elements).error().code, interrupted_code);
+  }
+  {
+    const GivingUp giving_up;
+    EXPECT_EQ(function.reset_states().error().code, interrupted_code);
+  }
+  runtime.activate(id).value();
+  EXPECT_EQ(result.get().elements<float>()[3], 1.0f) << "nothing was written";
+  EXPECT_TRUE(function.read_state("sum", elements));
 }
 
 TEST_P(Interrupts, LeaveWhoIsNotToldToGoWaiting) {

@@ -278,6 +278,11 @@ threading.Thread(target=interrupts).start()
 async def awaits():
     begins.set()
     await kernel.acall("add", x, x)
+def stays(call):
+    try:
+        call()
+    except rk.Closed:  # by the end of the process
+        pass
 sys.setswitchinterval(1000)
 try:
     WAIT
@@ -310,6 +315,12 @@ INTERRUPTED = {
     "function(x)",
     "write": "t = runtime.tensor(2); kernel.deactivate(); kernel.send('add', t, 1, out=t); "
     "begins.set(); t.write(x, timeout=8)",
+    "states": "g = rk.Graph('sum'); s = g.state((2,)); t = s + g.input((2,)); g.update(s, t); "
+    "g.output(t); sum = runtime.compile(g); k = runtime.kernel(runtime.kernels()[-1]); "
+    "k.deactivate(); call = lambda: sum(x); "
+    "threading.Thread(target=stays, args=(call,), daemon=True).start(); "
+    "in_flight = lambda: (time.sleep(0.001), k.metrics().in_flight)[1]; "
+    "any(iter(in_flight, 1)); begins.set(); sum.read_state(0, timeout=8)",
 }
 
 
