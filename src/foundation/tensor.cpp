@@ -25,14 +25,12 @@ std::string list_text(auto dims) {
   return text + "]";
 }
 
-}  // namespace
-
-Result<Shape> Shape::make(std::span<const std::int64_t> dims) {
+/// Whether there is such a shape.
+Result<void> check_extents(std::span<const std::int64_t> dims) {
   if (dims.size() > rank_max)
     return Error(Errc::rank_mismatch, "rank " + std::to_string(dims.size()) +
                                           " exceeds the limit of " + std::to_string(rank_max));
   constexpr std::uint64_t count_max = std::numeric_limits<std::uint32_t>::max();
-  Shape shape;
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] <= 0)
@@ -43,10 +41,19 @@ Result<Shape> Shape::make(std::span<const std::int64_t> dims) {
       return Error(Errc::allocation_failure, "shape " + list_text(dims) + " has more than " +
                                                  std::to_string(count_max) + " elements");
     count *= static_cast<std::uint64_t>(dims[i]);
-    shape.dims_[i] = static_cast<std::uint32_t>(dims[i]);
   }
-  shape.rank_ = static_cast<std::uint32_t>(dims.size());
-  return shape;
+  return {};
+}
+
+}  // namespace
+
+Result<Shape> Shape::make(std::span<const std::int64_t> dims) {
+  RK_TRY_VOID(check_extents(dims));
+  // In place: a copy, by vectors, would wait until the extents, each by itself, are stored.
+  Result<Shape> made(Shape{});
+  Shape& shape = *made;
+  for (const std::int64_t dim : dims) shape.dims_[shape.rank_++] = static_cast<std::uint32_t>(dim);
+  return made;
 }
 
 std::string Shape::text() const { return list_text(dims()); }

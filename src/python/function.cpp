@@ -99,9 +99,32 @@ bool FunctionObject::fits(std::span<const TensorView> inputs) const {
                                  });
 }
 
+bool FunctionObject::take(PyObject* operands, Taken& taken) const {
+  const std::vector<TensorDesc>& inputs = function_.signature().inputs;
+  if (!prepared_ || PyTuple_Size(operands) != static_cast<Py_ssize_t>(inputs.size())) return false;
+  taken.clear();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Elements& operand = taken.emplace_back();
+    operand.data =
+        elements_like(PyTuple_GetItem(operands, static_cast<Py_ssize_t>(i)), inputs[i], false);
+    if (operand.data == nullptr) return false;
+    operand.count = inputs[i].element_count();
+    operand.dtype = inputs[i].dtype;
+  }
+  return true;
+}
+
 nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, const CallWords& words,
                                          bool may_wait) {
-  if (words.check_nan || !fits(inputs)) return {};
+  if (!fits(inputs)) return {};
+  Taken taken;
+  for (const TensorView& input : inputs) taken.emplace_back(input);
+  return call_prepared(taken, words, may_wait);
+}
+
+nb::object FunctionObject::call_prepared(std::span<const Elements> operands, const CallWords& words,
+                                         bool may_wait) {
+  if (words.check_nan) return {};
   const SendOptions sending{.timeout = timeout_from(words.timeout), .priority = words.priority};
   {
     const nb::ft_lock_guard lock(mutex_);
@@ -113,8 +136,6 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
   });
   Places places(function_.signature(), words.out);
   if (!places.into().empty()) return {};
-  boost::container::static_vector<Elements, graph_inputs_max> operands;
-  for (const TensorView& input : inputs) operands.emplace_back(input);
   boost::container::static_vector<ElementsOut, graph_outputs_max> results;
   for (std::size_t i = 0; i < places.size(); ++i)
     results.emplace_back(function_.signature().outputs[i], places.data(i));
@@ -122,16 +143,18 @@ nb::object FunctionObject::call_prepared(std::span<const TensorView> inputs, con
   return places.take();
 }
 
-nb::object FunctionObject::call(std::span<const TensorView> inputs, const CallWords& words) {
-  nb::object made = call_prepared(inputs, words, true);
+nb::object FunctionObject::call(std::span<const TensorView> inputs, const CallWords& words,
+                                bool was_tried) {
+  nb::object made = was_tried ? nb::object() : call_prepared(inputs, words, true);
   if (made.is_valid()) return made;
   Places places(function_.signature(), words.out);
   const ExecuteOptions options = options_of(words, places.into());
   return filled(places, value_of(waiting([&] { return function_.execute(inputs, options); })));
 }
 
-nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallWords& words) {
-  nb::object made = call_prepared(inputs, words, false);
+nb::object FunctionObject::start(std::span<const TensorView> inputs, const CallWords& words,
+                                 bool was_tried) {
+  nb::object made = was_tried ? nb::object() : call_prepared(inputs, words, false);
   if (made.is_valid()) return made;
   std::vector<Into> into;
   // What is wrong with the places is found before anything runs; they are opened again at the end.
@@ -200,11 +223,20 @@ namespace {
 CallWords words_from(PyObject* keywords, std::vector<std::pair<std::string, nb::handle>>& named) {
   CallWords words;
   if (keywords == nullptr) return words;
+  static PyObject* const out_word = [] {  // as a call has it
+    PyObject* const word = PyUnicode_InternFromString("out");
+    if (word == nullptr) throw nb::python_error();
+    return word;
+  }();
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   for (Py_ssize_t position = 0; PyDict_Next(keywords, &position, &key, &value) != 0;) {
+    if (key == out_word) {
+      words.out = value;
+      continue;
+    }
     const auto word = nb::cast<std::string_view>(nb::handle(key));
-    if (word == "out")
+    if (word == "out")  // not interned
       words.out = value;
     else if (word == "timeout")
       words.timeout = value;
@@ -257,6 +289,16 @@ const std::vector<std::string>& input_names(const Traced& traced) { return trace
 std::size_t needed_inputs(const FunctionObject& function) { return input_names(function).size(); }
 std::size_t needed_inputs(const Traced& traced) { return traced.needed; }
 
+/// The function that takes these operands as arrays; null: none does, as far as it is known.
+nb::object function_taking(nb::handle self, FunctionObject& function, PyObject* operands,
+                           FunctionObject::Taken& taken) {
+  return function.take(operands, taken) ? nb::borrow(self) : nb::object();
+}
+nb::object function_taking(nb::handle, Traced& traced, PyObject* operands,
+                           FunctionObject::Taken& taken) {
+  return traced.function_taking(operands, taken);
+}
+
 nb::object function_for(nb::handle self, FunctionObject&, std::span<const TensorView>) {
   return nb::borrow(self);
 }
@@ -266,9 +308,11 @@ nb::object function_for(nb::handle, Traced& traced, std::span<const TensorView> 
 
 // The slots themselves, for what nanobind's calls of any number of arguments would cost.
 
-/// `use(function, views, words)` for `self(*operands, **words)`.
+/// `self(*operands, **words)`: arrays go to the prepared call as they lie. For all else it is
+/// `use(function, views, words, was_tried)`.
 template <class Callable, class Use>
-PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& use) noexcept {
+PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, bool may_wait,
+                 Use&& use) noexcept {
   return guarded([&] {
     if (!nb::inst_ready(nb::handle(self))) raise_type_error("it was not made by its maker");
     std::vector<std::pair<std::string, nb::handle>> named;
@@ -282,34 +326,44 @@ PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, Use&& u
     nb::tuple ordered;
     if (!named.empty())
       ordered = in_order(input_names(callable), needed_inputs(callable), operands, named);
-    return with_views(named.empty() ? operands : ordered.ptr(), [&](auto views) {
-      // Held, for a traced function may give it up meanwhile.
+    PyObject* const given = named.empty() ? operands : ordered.ptr();
+    // Held, as the other one below, for a traced function may give it up meanwhile.
+    FunctionObject::Taken taken;
+    const nb::object takes = function_taking(self, callable, given, taken);
+    if (takes.is_valid()) {
+      nb::object made = nb::inst_ptr<FunctionObject>(takes)->call_prepared(taken, words, may_wait);
+      if (made.is_valid()) return made;
+    }
+    return with_views(given, [&](auto views) {
       const nb::object function = function_for(self, callable, views);
-      return use(*nb::inst_ptr<FunctionObject>(function), views, words);
+      return use(*nb::inst_ptr<FunctionObject>(function), views, words, takes.is_valid());
     });
   });
 }
 
 template <class Callable>
 PyObject* call_slot(PyObject* self, PyObject* operands, PyObject* keywords) noexcept {
-  return called<Callable>(self, operands, keywords,
-                          [](FunctionObject& function, auto views, const CallWords& words) {
-                            return function.call(views, words);
-                          });
+  return called<Callable>(self, operands, keywords, true,
+                          [](FunctionObject& function, auto views, const CallWords& words,
+                             bool was_tried) { return function.call(views, words, was_tried); });
 }
 
+/// `self._start(operands, words)`, a tuple and a dict: to unpack them into a call costs more.
 template <class Callable>
-PyObject* start_slot(PyObject* self, PyObject* operands, PyObject* keywords) noexcept {
-  return called<Callable>(self, operands, keywords,
-                          [](FunctionObject& function, auto views, const CallWords& words) {
-                            return function.start(views, words);
-                          });
+PyObject* start_slot(PyObject* self, PyObject* const* given, Py_ssize_t count) noexcept {
+  if (count != 2 || PyTuple_Check(given[0]) == 0 || PyDict_Check(given[1]) == 0) {
+    PyErr_SetString(PyExc_TypeError, "_start takes a tuple and a dict");
+    return nullptr;
+  }
+  return called<Callable>(self, given[0], given[1], false,
+                          [](FunctionObject& function, auto views, const CallWords& words,
+                             bool was_tried) { return function.start(views, words, was_tried); });
 }
 
 template <class Callable>
 std::array<PyMethodDef, 2> methods{
     {{"_start", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&start_slot<Callable>)),
-      METH_VARARGS | METH_KEYWORDS, "As a call, for an event loop."},
+      METH_FASTCALL, "As a call, for an event loop."},
      {}}};
 
 template <class Callable>

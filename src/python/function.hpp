@@ -5,6 +5,7 @@
 /// threads may call one function: the first is served by a prepared call, the others beside it.
 #pragma once
 
+#include <boost/container/static_vector.hpp>
 #include <optional>
 
 #include "python/operands.hpp"
@@ -34,16 +35,25 @@ class FunctionObject {
   int each(Visit&& visit) {
     return visit(owner_);
   }
-  /// An array, or a tuple of several; what `out` is, with the elements in it.
-  nb::object call(std::span<const TensorView> inputs, const CallWords& words);
+  /// Operands as the prepared call takes them.
+  using Taken = boost::container::static_vector<Elements, graph_inputs_max>;
+  /// False: of the operands, a tuple, some are no arrays that are used as they lie, or not of its
+  /// inputs' types and shapes.
+  [[nodiscard]] bool take(PyObject* operands, Taken& taken) const;
+  /// By the prepared call, if nobody else has it. Null: it was not made, perhaps because it would
+  /// have had to wait, which it was not to.
+  nb::object call_prepared(std::span<const Elements> operands, const CallWords& words,
+                           bool may_wait);
+  /// An array, or a tuple of several; what `out` is, with the elements in it. `was_tried`: the
+  /// prepared call was not made.
+  nb::object call(std::span<const TensorView> inputs, const CallWords& words, bool was_tried);
   /// The same for an event loop: the result if it can be had at once, else a `Pending`.
-  nb::object start(std::span<const TensorView> inputs, const CallWords& words);
+  nb::object start(std::span<const TensorView> inputs, const CallWords& words, bool was_tried);
   Array read_state(nb::handle state, nb::handle timeout) const;
   void write_state(nb::handle state, nb::handle elements, nb::handle timeout) const;
 
  private:
-  /// By the prepared call, if it fits and nobody else has it. Null: it was not made, perhaps
-  /// because it would have had to wait, which it was not to.
+  /// The same of views, if they fit.
   nb::object call_prepared(std::span<const TensorView> inputs, const CallWords& words,
                            bool may_wait);
   /// By its name or its number.

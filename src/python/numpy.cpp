@@ -32,17 +32,23 @@ int type_number_of(DType dtype) noexcept {
   }
 }
 
-}  // namespace
-
-ArrayElements elements_of(nb::handle object, bool writable) {
+/// Null: it is no array, or not one that is used as it lies, if it has a type of ours.
+PyArrayObject* usable(nb::handle object, bool writable) {
   need_numpy();
-  if (PyArray_Check(object.ptr()) == 0) return {};
+  if (PyArray_Check(object.ptr()) == 0) return nullptr;
   auto* const array = reinterpret_cast<PyArrayObject*>(object.ptr());
   const int wanted =
       NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | (writable ? NPY_ARRAY_WRITEABLE : 0);
+  return PyArray_CHKFLAGS(array, wanted) && !PyArray_ISBYTESWAPPED(array) ? array : nullptr;
+}
+
+}  // namespace
+
+ArrayElements elements_of(nb::handle object, bool writable) {
+  PyArrayObject* const array = usable(object, writable);
+  if (array == nullptr) return {};
   const DType dtype = dtype_of(PyArray_TYPE(array));
-  if (!PyArray_CHKFLAGS(array, wanted) || dtype == DType::none || PyArray_ISBYTESWAPPED(array))
-    return {};
+  if (dtype == DType::none) return {};
   std::array<std::int64_t, rank_max + 1> extents;
   const auto rank = std::min(static_cast<std::size_t>(PyArray_NDIM(array)), extents.size());
   for (std::size_t dim = 0; dim < rank; ++dim)
@@ -50,6 +56,17 @@ ArrayElements elements_of(nb::handle object, bool writable) {
   const Result<Shape> shape = Shape::make(std::span(extents).first(rank));
   if (!shape) return {};
   return {{dtype, *shape}, PyArray_DATA(array)};
+}
+
+void* elements_like(nb::handle object, const TensorDesc& expected, bool writable) {
+  PyArrayObject* const array = usable(object, writable);
+  if (array == nullptr || dtype_of(PyArray_TYPE(array)) != expected.dtype) return nullptr;
+  const std::span<const std::uint32_t> dims = expected.shape.dims();
+  if (static_cast<std::size_t>(PyArray_NDIM(array)) != dims.size()) return nullptr;
+  for (std::size_t dim = 0; dim < dims.size(); ++dim)
+    if (PyArray_DIM(array, static_cast<int>(dim)) != static_cast<npy_intp>(dims[dim]))
+      return nullptr;
+  return PyArray_DATA(array);
 }
 
 nb::object new_array(const TensorDesc& desc, void** data) {

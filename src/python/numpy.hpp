@@ -21,6 +21,10 @@ struct ArrayElements {
 /// Valid while the array is referred to: numpy does not resize one that is.
 [[nodiscard]] ArrayElements elements_of(nb::handle object, bool writable);
 
+/// Those of such an array whose type and shape are `expected`'s; null: there is none. No descriptor
+/// is made.
+[[nodiscard]] void* elements_like(nb::handle object, const TensorDesc& expected, bool writable);
+
 /// An uninitialised array. `data`: where its elements are.
 [[nodiscard]] nb::object new_array(const TensorDesc& desc, void** data = nullptr);
 

@@ -114,11 +114,8 @@ Place place_for(nb::handle out, const TensorDesc& expected, std::size_t number) 
     return place;
   }
   place.object = nb::borrow(out);
-  const ArrayElements array = elements_of(out, true);
-  if (array.data != nullptr && array.desc == expected) {
-    place.data = array.data;
-    return place;
-  }
+  place.data = elements_like(out, expected, true);
+  if (place.data != nullptr) return place;
   place.buffer = std::make_unique<Buffer>();
   place.buffer->open(out, true, "out", number);
   const TensorDesc& got = place.buffer->desc();

@@ -36,8 +36,21 @@ nb::object Traced::function_for(std::span<const TensorView> inputs) {
   if (!nb::isinstance<FunctionObject>(function))
     raise_type_error("what compiles '" + name + "' gave no Function");
   make_room();
-  kinds_.push_back({std::move(descs), function, ++uses_});
+  const bool takes_them =
+      nb::inst_ptr<FunctionObject>(function)->function().signature().inputs == descs;
+  kinds_.push_back({std::move(descs), function, takes_them, ++uses_});
   return function;
+}
+
+nb::object Traced::function_taking(PyObject* operands, FunctionObject::Taken& taken) {
+  for (Kind& kind : kinds_) {
+    if (!kind.takes_them || !kind.function.is_valid() ||
+        !nb::inst_ptr<FunctionObject>(kind.function)->take(operands, taken))
+      continue;
+    kind.used = ++uses_;
+    return kind.function;
+  }
+  return {};
 }
 
 nb::object Traced::find(std::span<const TensorView> inputs) {

@@ -23,6 +23,9 @@ class Traced {
 
   /// The `Function` for such operands.
   [[nodiscard]] nb::object function_for(std::span<const TensorView> inputs);
+  /// The one that it keeps for such operands, a tuple, if they are arrays that are used as they
+  /// lie, which `taken` then has. Null: there is none.
+  [[nodiscard]] nb::object function_taking(PyObject* operands, FunctionObject::Taken& taken);
   [[nodiscard]] nb::list functions() const;
   /// For the collector: `visit` each object that it holds.
   template <class Visit>
@@ -40,7 +43,8 @@ class Traced {
   struct Kind {
     std::vector<TensorDesc> inputs;
     nb::object function;
-    std::uint64_t used = 0;  ///< the use of all that was its last
+    bool takes_them = false;  ///< its inputs are those
+    std::uint64_t used = 0;   ///< the use of all that was its last
   };
 
   /// Null: there is none.

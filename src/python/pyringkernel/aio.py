@@ -44,6 +44,12 @@ async def _acall(self: Any, *operands: Any, **words: Any) -> Any:
     return ended if type(ended) is not Pending else await _end_of(ended)
 
 
+async def _acall_function(self: Any, *operands: Any, **words: Any) -> Any:
+    """As the call without `a`, awaited. Cancelling the task cancels the message."""
+    ended = self._start(operands, words)
+    return ended if type(ended) is not Pending else await _end_of(ended)
+
+
 async def _acall_bytes(
     self: Any,
     data: Any,
@@ -57,6 +63,7 @@ async def _acall_bytes(
     return ended if type(ended) is not Pending else await _end_of(ended)
 
 
-for _cls in (_core.Kernel, _core.Function, _core.Traced):
-    setattr(_cls, "acall", _acall)
+setattr(_core.Kernel, "acall", _acall)
 setattr(_core.Kernel, "acall_bytes", _acall_bytes)
+for _cls in (_core.Function, _core.Traced):
+    setattr(_cls, "acall", _acall_function)
