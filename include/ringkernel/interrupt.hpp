@@ -7,8 +7,9 @@
 /// Asked are waits for a reply, for room, for an outcome, and for a resident tensor or states that
 /// messages use (`Kernel::call`, `send`, `receive`; `CompiledFunction::execute`, `read_state`,
 /// `write_state`, `reset_states`; `PreparedCall`; `Tensor::read`, `write`), every
-/// `interrupt_period` while the thread waits, and not by an op that the thread runs itself. The message is cancelled as Asio's cancellation
-/// does it: what the device has already is executed, and its late reply is counted.
+/// `interrupt_period` while the thread waits, and not by an op that the thread runs itself. The
+/// message is cancelled as Asio's cancellation does it: what the device has already is executed,
+/// and its late reply is counted.
 ///
 /// Threading: of the thread that makes it, until it goes; nested ones take turns as they stand.
 #pragma once
