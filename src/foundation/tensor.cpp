@@ -49,7 +49,7 @@ Result<void> check_extents(std::span<const std::int64_t> dims) {
 
 Result<Shape> Shape::make(std::span<const std::int64_t> dims) {
   RK_TRY_VOID(check_extents(dims));
-  // In place: a copy, by vectors, would wait until the extents, each by itself, are stored.
+  // In place: a copy by vectors right behind the stores of single extents would wait for them.
   Result<Shape> made(Shape{});
   Shape& shape = *made;
   for (const std::int64_t dim : dims) shape.dims_[shape.rank_++] = static_cast<std::uint32_t>(dim);

@@ -327,8 +327,8 @@ PyObject* called(PyObject* self, PyObject* operands, PyObject* keywords, bool ma
     if (!named.empty())
       ordered = in_order(input_names(callable), needed_inputs(callable), operands, named);
     PyObject* const given = named.empty() ? operands : ordered.ptr();
-    // Held, as the other one below, for a traced function may give it up meanwhile.
     FunctionObject::Taken taken;
+    // Held, as `function` below: a traced function may give it up meanwhile.
     const nb::object takes = function_taking(self, callable, given, taken);
     if (takes.is_valid()) {
       nb::object made = nb::inst_ptr<FunctionObject>(takes)->call_prepared(taken, words, may_wait);

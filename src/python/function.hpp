@@ -41,7 +41,7 @@ class FunctionObject {
   /// inputs' types and shapes.
   [[nodiscard]] bool take(PyObject* operands, Taken& taken) const;
   /// By the prepared call, if nobody else has it. Null: it was not made, perhaps because it would
-  /// have had to wait, which it was not to.
+  /// have had to wait, which it was not to. Precondition: `take` was true.
   nb::object call_prepared(std::span<const Elements> operands, const CallWords& words,
                            bool may_wait);
   /// An array, or a tuple of several; what `out` is, with the elements in it. `was_tried`: the

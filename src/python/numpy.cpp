@@ -32,7 +32,7 @@ int type_number_of(DType dtype) noexcept {
   }
 }
 
-/// Null: it is no array, or not one that is used as it lies, if it has a type of ours.
+/// Null: it is no array, or not one that is used as it lies. The element type is not looked at.
 PyArrayObject* usable(nb::handle object, bool writable) {
   need_numpy();
   if (PyArray_Check(object.ptr()) == 0) return nullptr;

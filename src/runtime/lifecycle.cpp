@@ -3,7 +3,6 @@
 #include <thread>
 #include <utility>
 
-#include "bridge/channel/interruption.hpp"
 #include "bridge/idle.hpp"
 #include "foundation/memory_error.hpp"
 #include "foundation/scope_guard.hpp"
@@ -201,7 +200,6 @@ Result<Lifecycle::Pause> Lifecycle::pause_for(std::uint64_t deadline_ns,
     if (is_ours) copying_ = false;
   });
   bridge::IdleStrategy idle;
-  bridge::PolledInterruption interruption(clock_.now_ns());
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -214,9 +212,7 @@ Result<Lifecycle::Pause> Lifecycle::pause_for(std::uint64_t deadline_ns,
         }
       }
     }
-    const std::uint64_t now_ns = clock_.now_ns();
-    if (now_ns >= deadline_ns) return is_ours ? Pause::not_obeyed : Pause::others;
-    if (interruption.came(now_ns)) return bridge::Interruption::error();
+    if (clock_.now_ns() >= deadline_ns) return is_ours ? Pause::not_obeyed : Pause::others;
     rest(idle);
   }
 }

@@ -116,7 +116,6 @@ class Lifecycle {
   /// How a pause ended: `copy` was called, the device did not obey it, another's was in the way.
   enum class Pause : std::uint8_t { copied, not_obeyed, others };
   /// Calls `copy` between two messages, with the state lock; an active kernel is paused for it.
-  /// Errors: those of `copy`; invalid_state; operation_aborted (ringkernel/interrupt.hpp).
   [[nodiscard]] Result<Pause> pause_for(std::uint64_t deadline_ns,
                                         const std::function<Result<void>()>& copy);
 

@@ -98,9 +98,10 @@ TEST_P(Interrupts, EndACopyOfStatesThatAMessageUses) {
   graph.update(sum, next);
   graph.output(next);
   const CompiledFunction function = runtime.compile(graph).value();
+  std::array elements{1.0f, 1.0f, 1.0f, 1.0f};
+  ASSERT_TRUE(function.execute(elements));
   const std::string id = runtime.kernels().at(0);
   runtime.deactivate(id).value();
-  std::array elements{1.0f, 1.0f, 1.0f, 1.0f};
   auto result = function.async_execute(elements, boost::asio::use_future);
   {
     const GivingUp giving_up;
@@ -108,15 +109,17 @@ TEST_P(Interrupts, EndACopyOfStatesThatAMessageUses) {
   }
   {
     const GivingUp giving_up;
-    EXPECT_EQ(function.write_state("sum", elements).error().code, interrupted_code);
+    EXPECT_EQ(function.write_state("sum", std::array{5.0f, 5.0f, 5.0f, 5.0f}).error().code,
+              interrupted_code);
   }
   {
     const GivingUp giving_up;
     EXPECT_EQ(function.reset_states().error().code, interrupted_code);
   }
   runtime.activate(id).value();
-  EXPECT_EQ(result.get().elements<float>()[3], 1.0f) << "nothing was written";
+  EXPECT_EQ(result.get().elements<float>()[3], 2.0f) << "nothing was written or reset";
   EXPECT_TRUE(function.read_state("sum", elements));
+  EXPECT_EQ(elements[3], 2.0f);
 }
 
 TEST_P(Interrupts, LeaveWhoIsNotToldToGoWaiting) {

@@ -273,6 +273,8 @@ def test_out(runtime):
         out[...] = 0
         assert function(F32([1, 2, 3]), out=out) is out
         assert out.tolist() == [2, 4, 6]
+    word = "".join(("o", "ut"))  # another object than the name that calls have
+    assert function(F32([1, 2, 3]), **{word: out}) is out
     assert function(out, out=out).tolist() == [4, 8, 12]
     wrong = (
         (np.zeros(4, F32), rk.ShapeError),
