@@ -408,7 +408,7 @@ RK_INLINE void rk_slice_heartbeat(RK_LOCAL const rk_slice* slice) {
 /// Publishes "parked", then looks at the doorbells once more behind a full fence: a host that rang
 /// either sees "parked" and launches the next slice, or was early enough to be seen here. 1 if the
 /// slice must go on.
-RK_INLINE rk_u32 rk_slice_park(RK_LOCAL rk_slice* slice, rk_u32 reason) {
+RK_APART rk_u32 rk_slice_park(RK_LOCAL rk_slice* slice, rk_u32 reason) {
   rk_slice_heartbeat(slice);
   rk_store_relaxed_u32(&slice->device->end_reason, reason);
   rk_store_release_u32(&slice->device->parked_slice, slice->number);

@@ -18,6 +18,7 @@
 #else
 
 #define RK_INLINE static inline
+#define RK_APART RK_INLINE
 #define RK_GLOBAL
 typedef rk_u8* rk_bytes;
 typedef const rk_u8* rk_const_bytes;
@@ -30,6 +31,25 @@ RK_INLINE rk_f32 rk_fma(rk_f32 a, rk_f32 b, rk_f32 c) { return __builtin_fmaf(a,
 #endif
 
 #include "rk_message.h"
+
+// Mistakes that C lets pass with a warning are errors from here to the end of the unit: whatever
+// options it is compiled with, but for -w, which makes these lines do nothing.
+#if defined(__clang__)
+#pragma clang diagnostic error "-Wreturn-type"
+#pragma clang diagnostic error "-Wunused-result"
+#pragma clang diagnostic error "-Wundefined-internal"
+#pragma clang diagnostic error "-Wincompatible-pointer-types"
+#pragma clang diagnostic error "-Wint-conversion"
+#pragma clang diagnostic error "-Wimplicit-function-declaration"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic error "-Wreturn-type"
+#pragma GCC diagnostic error "-Wunused-result"
+#if !defined(__cplusplus)
+#pragma GCC diagnostic error "-Wincompatible-pointer-types"
+#pragma GCC diagnostic error "-Wint-conversion"
+#pragma GCC diagnostic error "-Wimplicit-function-declaration"
+#endif
+#endif
 
 /// Double precision, where there is any: RK_HAS_F64.
 #if !defined(__OPENCL_C_VERSION__)
@@ -65,11 +85,17 @@ typedef rk_message rk_self;
 
 /// `return rk_fault(self, code, detail);` ends the message with an error that its sender sees, code
 /// (1 to 65535) and detail included, and without a reply. The state stays as it is: check first,
-/// then change. A code out of range is 65535.
-RK_FN rk_u32 rk_fault(rk_self* self, rk_u32 code, rk_u64 detail) {
+/// then change. A code out of range is 65535. A call whose value is not used does not build.
+__attribute__((warn_unused_result)) RK_FN rk_u32 rk_fault(rk_self* self, rk_u32 code,
+                                                          rk_u64 detail) {
   self->fault_detail = detail;
   return RK_FAULT_HANDLER_BASE + (code - 1u < RK_FAULT_CODE_MAX ? code : RK_FAULT_CODE_MAX);
 }
+
+/// `RK_FAULT_TEXT(1, "there are no lines")` outside of functions, without a semicolon, says what
+/// fault 1 means: its sender's error has the text. It is read from the source, so both are
+/// literals; the device has nothing of it.
+#define RK_FAULT_TEXT(CODE, TEXT)
 
 /// The bytes of the request and of the reply, for handlers without a schema. A reply has as much
 /// room as the sender asked for; `rk_reply_length` says how much of it is used.

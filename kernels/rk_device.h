@@ -49,6 +49,15 @@
 #endif
 #define RK_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1))) RK_LANES
 #define RK_NOINLINE __attribute__((noinline)) static
+/// What runs rarely, or is one of several that a message may need, beside the path of all messages.
+/// A driver for a CPU compiles while a program is added: each pass of LLVM over the executor is
+/// shorter without it. A team's handlers have barriers, which PoCL wants in line, and on a GPU a
+/// call costs private memory.
+#if RK_IS_GPU || defined(RK_TEAM)
+#define RK_APART RK_INLINE
+#else
+#define RK_APART RK_NOINLINE
+#endif
 
 /// Which of the work-groups of one launch this is.
 RK_INLINE rk_u32 rk_work_group(void) { return (rk_u32)get_group_id(0); }
@@ -216,6 +225,7 @@ RK_OVERLOAD rk_f32x16 rk_from_bits(rk_u32x16 bits) { return as_float16(bits); }
 #define RK_RESTRICT __restrict
 #define RK_KERNEL static
 #define RK_NOINLINE [[gnu::noinline]] static
+#define RK_APART RK_INLINE
 
 using rk_bytes = rk_u8*;
 using rk_const_bytes = const rk_u8*;

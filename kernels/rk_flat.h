@@ -12,22 +12,6 @@
 
 #include "rk_actor.h"
 
-// Mistakes that C lets pass with a warning, from here to the end of the unit.
-#if defined(__clang__)
-#pragma clang diagnostic error "-Wreturn-type"
-#pragma clang diagnostic error "-Wundefined-internal"
-#pragma clang diagnostic error "-Wincompatible-pointer-types"
-#pragma clang diagnostic error "-Wint-conversion"
-#pragma clang diagnostic error "-Wimplicit-function-declaration"
-#elif defined(__GNUC__)
-#pragma GCC diagnostic error "-Wreturn-type"
-#if !defined(__cplusplus)
-#pragma GCC diagnostic error "-Wincompatible-pointer-types"
-#pragma GCC diagnostic error "-Wint-conversion"
-#pragma GCC diagnostic error "-Wimplicit-function-declaration"
-#endif
-#endif
-
 /// `RK_ON(Book, Submit) { ... return RK_OK; }` handles a method of the schema. Its parameters are
 /// `self`, `state`, `request` and `reply`.
 #define RK_ON(BEHAVIOUR, METHOD) RK_ON_##BEHAVIOUR##_##METHOD

@@ -14,8 +14,8 @@
 /// One that defines RK_RESUMES may return RK_AGAIN instead: it is called again for the same
 /// message, later (rk_turn.h).
 ///
-/// With RK_TEAM all lanes call them together, each with an rk_message of its own; what counts is
-/// what the lane that leads returns and leaves in its own.
+/// With RK_TEAM all lanes call `rk_handle` together, each with an rk_message of its own; what
+/// counts is what the lane that leads returns and leaves in its own. One lane calls `rk_migrate`.
 ///
 /// The executor owns both rings: it has checked that payload and reply lie inside them and has
 /// copied the reply's prefix. It trusts nothing else, and neither may the program: all of the

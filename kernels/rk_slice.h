@@ -67,8 +67,8 @@ RK_INLINE rk_u32 rk_region_acceptable(rk_u64 offset, rk_u64 bytes, rk_u64 arena_
 
 /// Fills the view from the host line; 0 where an offset does not lie in the arena, or where the
 /// executor has no such work-group.
-RK_INLINE rk_u32 rk_slice_open(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
-                               rk_u64 executor_offset, rk_u32 number, rk_u32 group) {
+RK_APART rk_u32 rk_slice_open(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
+                              rk_u64 executor_offset, rk_u32 number, rk_u32 group) {
   if (!rk_region_acceptable(executor_offset, sizeof(rk_executor_host_line), arena_bytes)) return 0;
   RK_GLOBAL const rk_executor_host_line* host =
       (RK_GLOBAL const rk_executor_host_line*)(arena + executor_offset);

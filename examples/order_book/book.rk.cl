@@ -2,6 +2,10 @@
 // begins as zeros, so entry 0 of `orders` stands for "none", and price 0 for an empty side.
 #include "book.rk.h"
 
+RK_FAULT_TEXT(1, "the price is not 1 to 511, or there is no quantity, or no such side")
+RK_FAULT_TEXT(2, "no room for another order")
+RK_FAULT_TEXT(3, "no such order rests in the book")
+
 typedef RK_GLOBAL BookState* book_at;
 
 /// The best price of a side, from `price` on, at which orders rest; 0: there is none.

@@ -79,6 +79,8 @@ class TypedReply {
   }
   const Table* operator->() const noexcept { return &**this; }
   [[nodiscard]] MessageId id() const noexcept { return reply_.id(); }
+  /// Which version of the program answered, as `Reply::version`.
+  [[nodiscard]] std::uint16_t version() const noexcept { return reply_.version(); }
   [[nodiscard]] const Reply& reply() const noexcept { return reply_; }
 
  private:

@@ -1,5 +1,5 @@
 # ringkernel_add_program(<name> SOURCE <file> [HEADERS <files>...] [SCHEMA <file.fbs>]
-#                        [DEPENDS <files>...] [STATE_BYTES <n>] [REPLY_BYTES <n>] [NOT_NATIVE])
+#                        [DEPENDS <files>...] [STATE_BYTES <n>] [REPLY_BYTES <n>] [NOT_NATIVE] [C])
 #
 # A static library with a program of a user's own, which needs no file at run time:
 #
@@ -9,9 +9,14 @@
 # Whoever links it includes "exchange_program.hpp", which declares
 # `ringkernel::ProgramDesc exchange_program();`, and "book_generated.h", which flatc makes of the
 # schema. HEADERS: what the source includes, by these files' names without their folders. DEPENDS:
-# what else a change of which rebuilds the program, as schemas that are included.
+# what else a change of which rebuilds the program. Schemas that are included belong here: the
+# headers that flatc makes of them are included by "book_generated.h".
 # STATE_BYTES and REPLY_BYTES are as in ProgramDesc, for programs without a schema. For others,
 # flatc and the headers of FlatBuffers have to be there.
+#
+# C: for users of ringkernel::c. Then it is "exchange_program.h", which declares
+# `ringkernel_program exchange_program(void);`, and there is no "book_generated.h". The project has
+# the language CXX all the same: builds for the processor are C++.
 #
 # Where the tool rkc is at hand (RINGKERNEL_RKC, or installed beside the library), the program is
 # also compiled for the processor, on x86-64 once for each level of its instruction set, so that the
@@ -20,15 +25,15 @@
 #
 # Not only for this project: it is installed, and read by ringkernel-config.cmake.
 
-# _ringkernel_flatc(<name>): FLATC and FLATBUFFERS_INCLUDE, in the cache.
-function(_ringkernel_flatc name)
+# _ringkernel_flatc(<name> <for C>): FLATC and, but for C, FLATBUFFERS_INCLUDE, in the cache.
+function(_ringkernel_flatc name for_c)
   find_program(FLATC flatc)
   if(NOT FLATC)
     message(FATAL_ERROR "ringkernel_add_program(${name}): for a SCHEMA, flatc is needed: install "
                         "the package flatbuffers-compiler, or set FLATC to the program's path")
   endif()
   find_path(FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h)
-  if(NOT FLATBUFFERS_INCLUDE)
+  if(NOT for_c AND NOT FLATBUFFERS_INCLUDE)
     message(FATAL_ERROR "ringkernel_add_program(${name}): for a SCHEMA, the headers of FlatBuffers "
                         "are needed: install the package libflatbuffers-dev, or set "
                         "FLATBUFFERS_INCLUDE to their folder")
@@ -86,9 +91,14 @@ function(_ringkernel_add_builds name unit levels)
 #include \"@name@_unit.inc\"
 ")
     # As the native backend compiles at run time, but for a processor of that level. The options
-    # stand behind those of the project, and take precedence.
+    # stand behind those of the project, and take precedence: its usual warnings break no build. Not
+    # -w, which would let pass what rk_actor.h makes errors of.
     set(options -O2 -fno-fast-math -ffp-contract=off -fno-math-errno -fno-strict-aliasing
-                -fvisibility=hidden -fstack-clash-protection -w)
+                -fno-finite-loops
+                -fvisibility=hidden -fstack-clash-protection -Wno-all -Wno-extra -Wno-error
+                -Wno-pedantic -Wno-conversion -Wno-sign-conversion -Wno-shadow -Wno-old-style-cast
+                -Wno-cast-align -Wno-cast-qual -Wno-double-promotion -Wno-float-equal
+                -Wno-missing-declarations -Wno-undef -Wno-switch-default -Wno-switch-enum)
     if(level)
       list(PREPEND options -march=x86-64-v${level})
     endif()
@@ -100,12 +110,26 @@ function(_ringkernel_add_builds name unit levels)
 endfunction()
 
 # _ringkernel_read_schema(<name> <schema> <binary> <generated> <more>): what makes them of it.
+# Without a header to be generated: the first alone.
 function(_ringkernel_read_schema name schema binary generated more)
   get_filename_component(folder ${binary} DIRECTORY)
+  set(cpp)
+  set(beside)
+  if(generated)
+    # Each header includes those of the schemas that its own includes.
+    set(included ${more})
+    list(FILTER included INCLUDE REGEX "\\.fbs$")
+    foreach(file IN LISTS included)
+      get_filename_component(stem ${file} NAME_WLE)
+      list(APPEND beside ${folder}/${stem}_generated.h)
+    endforeach()
+    set(cpp COMMAND ${FLATC} --cpp --cpp-std c++17 --gen-name-strings -o ${folder} ${schema}
+            ${included})
+  endif()
   add_custom_command(
-    OUTPUT ${binary} ${generated}
+    OUTPUT ${binary} ${generated} ${beside}
     COMMAND ${FLATC} -b --schema --bfbs-comments --bfbs-builtins -o ${folder} ${schema}
-    COMMAND ${FLATC} --cpp --cpp-std c++17 --gen-name-strings -o ${folder} ${schema}
+    ${cpp}
     DEPENDS ${schema} ${more}
     COMMENT "Reading the schema of the program ${name}"
     VERBATIM)
@@ -129,8 +153,36 @@ function(_ringkernel_compose name rkc source headers schema binary unit more)
     VERBATIM)
 endfunction()
 
+# _ringkernel_declare(<name> <file> <for C>): writes the header.
+function(_ringkernel_declare name file for_c)
+  if(for_c)
+    file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
+"/// Written by ringkernel_add_program.
+#pragma once
+
+#include \"ringkernel/ringkernel.h\"
+
+#ifdef __cplusplus
+extern \"C\"
+#endif
+/// The program `@name@`, for ringkernel_program_add: its texts are in this library, and stay.
+ringkernel_program @name@_program(void);
+")
+  else()
+    file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
+"/// Written by ringkernel_add_program.
+#pragma once
+
+#include \"ringkernel/program.hpp\"
+
+/// The program `@name@`, for RingKernelRuntime::add_program: its texts are in this library.
+[[nodiscard]] ringkernel::ProgramDesc @name@_program();
+")
+  endif()
+endfunction()
+
 function(ringkernel_add_program name)
-  cmake_parse_arguments(ARG "NOT_NATIVE" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS;HEADERS"
+  cmake_parse_arguments(ARG "NOT_NATIVE;C" "SOURCE;SCHEMA;STATE_BYTES;REPLY_BYTES" "DEPENDS;HEADERS"
                         ${ARGN})
   _ringkernel_check("${name}" "${ARG_SOURCE}" "${ARG_SCHEMA}" "${ARG_STATE_BYTES}"
                     "${ARG_REPLY_BYTES}" "${ARG_UNPARSED_ARGUMENTS}${ARG_KEYWORDS_MISSING_VALUES}")
@@ -148,25 +200,25 @@ function(ringkernel_add_program name)
     list(APPEND headers ${file})
   endforeach()
   file(MAKE_DIRECTORY ${folder})
-  file(CONFIGURE OUTPUT ${folder}/${name}_program.hpp @ONLY CONTENT
-"/// Written by ringkernel_add_program.
-#pragma once
-
-#include \"ringkernel/program.hpp\"
-
-/// The program `@name@`, for RingKernelRuntime::add_program: its texts are in this library.
-[[nodiscard]] ringkernel::ProgramDesc @name@_program();
-")
+  set(library ringkernel::ringkernel)
+  set(header ${folder}/${name}_program.hpp)
+  if(ARG_C)
+    set(library ringkernel::c)
+    set(header ${folder}/${name}_program.h)
+  endif()
+  _ringkernel_declare(${name} ${header} ${ARG_C})
   set(binary)
   set(schema)
   set(generated)
   if(ARG_SCHEMA)
-    _ringkernel_flatc(${name})
+    _ringkernel_flatc(${name} ${ARG_C})
     get_filename_component(schema "${ARG_SCHEMA}" ABSOLUTE)
     get_filename_component(stem "${ARG_SCHEMA}" NAME_WLE)
     set(binary ${folder}/${stem}.bfbs)
-    set(generated ${folder}/${stem}_generated.h)
-    _ringkernel_read_schema(${name} ${schema} ${binary} ${generated} "${more}")
+    if(NOT ARG_C)
+      set(generated ${folder}/${stem}_generated.h)
+    endif()
+    _ringkernel_read_schema(${name} ${schema} ${binary} "${generated}" "${more}")
   endif()
   set(rkc)
   set(levels)
@@ -188,20 +240,24 @@ function(ringkernel_add_program name)
     COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DSOURCE=${source} "-DHEADERS=${headers}"
             -DSCHEMA=${schema} -DBINARY=${binary} -DSTATE_BYTES=${ARG_STATE_BYTES}
             -DREPLY_BYTES=${ARG_REPLY_BYTES} -DUNIT=${unit} "-DLEVELS=${levels}"
-            -DOUTPUT=${folder}/${name}_program.cpp -P ${script}
+            -DFOR_C=${ARG_C} -DOUTPUT=${folder}/${name}_program.cpp -P ${script}
     DEPENDS ${source} ${headers} ${schema} ${binary} ${unit} ${more} ${script}
     COMMENT "Embedding the program ${name}"
     VERBATIM)
   add_library(${name} STATIC
-    ${folder}/${name}_program.cpp ${folder}/${name}_program.hpp ${generated})
+    ${folder}/${name}_program.cpp ${header} ${generated})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
-  target_compile_features(${name} PUBLIC cxx_std_20)
+  if(ARG_C)
+    target_compile_features(${name} PRIVATE cxx_std_20)
+  else()
+    target_compile_features(${name} PUBLIC cxx_std_20)
+  endif()
   target_include_directories(${name} SYSTEM PUBLIC ${folder})
-  if(ARG_SCHEMA)
+  if(generated)
     target_include_directories(${name} SYSTEM INTERFACE ${FLATBUFFERS_INCLUDE})
   endif()
   if(levels)
     _ringkernel_add_builds(${name} ${unit} "${levels}")
   endif()
-  target_link_libraries(${name} PUBLIC ringkernel::ringkernel)
+  target_link_libraries(${name} PUBLIC ${library})
 endfunction()

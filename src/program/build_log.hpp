@@ -3,8 +3,11 @@
 /// Threading: any thread.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "program/schema.hpp"
 
 namespace ringkernel::program {
 
@@ -12,5 +15,10 @@ namespace ringkernel::program {
 /// as NVIDIA's of OpenCL: where it says "<kernel>:1399:", this says "book.rk.cl:4:". The rest stays
 /// as it is.
 std::string with_lines_of(std::string_view text, std::string_view log);
+
+/// The log of a compiler that does not show the lines of which it complains, as PoCL's: behind
+/// "book.rk.cl:4:9: what is this?" comes line 4 of that file. Nothing comes where the log goes on
+/// with it, nor behind warnings.
+std::string with_source_lines(std::span<const HandlerText> files, std::string_view log);
 
 }  // namespace ringkernel::program

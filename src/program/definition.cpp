@@ -34,6 +34,8 @@ constexpr std::string_view dispatch_of_bytes =
     "  return rk_on_bytes(message, message->state);\n"
     "}\n";
 
+constexpr std::string_view of_address_spaces =
+    "what points into a request, a reply or a state is declared with RK_LET, or RK_GLOBAL";
 constexpr std::string_view where_to_look =
     "kernels/rk_*.h are inside the library: docs/PROGRAMS.md says what handlers may use, and "
     "`rkc header` prints what a schema gives them";
@@ -184,6 +186,8 @@ Result<std::shared_ptr<const Definition>> Definition::of(const ProgramDesc& desc
   };
   std::vector<HandlerText>& kept = definition->handlers_;
   kept.erase(std::remove_if(kept.begin() + 1, kept.end(), is_left_out), kept.end());
+  RK_TRY(fault_texts, find_fault_texts(kept));
+  definition->fault_texts_ = std::move(fault_texts);
   definition->device_text_ = std::move(device);
   definition->hosted_text_ = std::move(hosted);
   if (desc.compiled != nullptr && desc.compiled->text_hash == definition->text_hash())
@@ -260,12 +264,22 @@ Result<void> Definition::check_handlers() const {
 
 Error Definition::explained(Error error) const {
   if (!(error == Errc::build_failed)) return error;
-  error.detail = with_lines_of(device_text_, error.detail);
+  error.detail = with_source_lines(handlers_, with_lines_of(device_text_, error.detail));
+  if (error.detail.find("changes address space") != std::string::npos)
+    error.detail.append(error.detail.ends_with('\n') ? "" : "\n").append(of_address_spaces);
   // Files of ours that a compiler names: who uses the library does not have them.
   if (error.detail.find("kernels/rk_") != std::string::npos)
     error.detail.append(error.detail.ends_with('\n') ? "" : "\n").append(where_to_look);
-  if (schema_) error.detail.insert(0, handler_mistakes());
+  if (!schema_) return error;
+  std::string mistakes = handler_mistakes();
+  for (const std::string& line : find_reply_mistakes(*schema_, handlers_)) mistakes += line + "\n";
+  error.detail.insert(0, mistakes);
   return error;
+}
+
+std::string_view Definition::fault_text(std::uint32_t code) const noexcept {
+  const auto found = fault_texts_.find(code);
+  return found == fault_texts_.end() ? std::string_view() : found->second;
 }
 
 ProgramInfo Definition::info(std::uint32_t version) const {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "program/fault_texts.hpp"
 #include "program/schema.hpp"
 #include "ringkernel/backend_abi.h"
 #include "ringkernel/program.hpp"
@@ -46,6 +47,8 @@ class Definition {
   [[nodiscard]] std::uint32_t state_bytes(const Behaviour* behaviour) const noexcept;
   /// Room of a reply without a schema; 0: that of its request.
   [[nodiscard]] std::uint32_t reply_bytes() const noexcept { return reply_bytes_; }
+  /// What its sources say of their fault `code`; empty: nothing.
+  [[nodiscard]] std::string_view fault_text(std::uint32_t code) const noexcept;
   [[nodiscard]] ProgramInfo info(std::uint32_t version) const;
   /// Handlers that are missing, or of no method: build_failed, before a compiler is asked. Where
   /// the preprocessor has a say in what handlers there are, the compiler decides.
@@ -74,6 +77,7 @@ class Definition {
   std::optional<Schema> schema_;
   ringkernel::Schema schema_given_;
   SchemaSource schema_source_;
+  FaultTexts fault_texts_;
   std::vector<HandlerText> handlers_;  // the source, and behind it its headers
   std::uint32_t state_bytes_ = 0;
   std::uint32_t reply_bytes_ = 0;

@@ -28,7 +28,7 @@ void emit_run(Text& text, const Plan& plan, std::size_t service, const Call& cal
   const int state = plan.states[service];
   const std::string state_type = state < 0 ? "void" : plan.name_of(plan.object(state));
   const std::string out = plan.name_of(plan.object(call.reply)) + "Out";
-  text.line("RK_FN rk_u32 rk_run_", handler, "(rk_self* self) {");
+  text.line("RK_APART rk_u32 rk_run_", handler, "(rk_self* self) {");
   text.line("  RK_GLOBAL ", out, "* const reply = (RK_GLOBAL ", out, "*)self->reply;");
   text.line("  ", plan.name_of(plan.object(call.request)), "View request;");
   text.line("  rk_u32 outcome = rk_flat_expect(self, RK_BEHAVIOUR_", plan.behaviours[service].name,

@@ -48,6 +48,7 @@ class WriterText {
       for (const WrittenField& field : layout_.fields)
         if (field.presence == Presence::always && member.offset == layout_.table + field.place)
           text.documentation(from(field), "  ");
+      document_writer(member);
       const std::string array = member.count != 0 ? "[" + std::to_string(member.count) + "]" : "";
       text.line("  ", member.type, " ", member.name, array, ";");
     }
@@ -56,6 +57,18 @@ class WriterText {
     for (const Member& member : layout_.members)
       if (member.name.substr(0, 6) != "rk_pad")
         text.line("RK_FLAT_PLACE(", name_, "Out, ", member.name, ", ", member.offset, ");");
+  }
+
+  /// Whoever looks for a field that no member has the name of finds what writes it.
+  void document_writer(const Member& member) {
+    for (const WrittenField& field : layout_.fields) {
+      if (field.presence == Presence::always || member.offset != layout_.table + field.place)
+        continue;
+      const Field& of = from(field);
+      const bool is_value = field.presence == Presence::set && of.type.base != Base::object;
+      to_.text.line("  /// ", of.short_name(), ": ", name_, is_value ? "_set_" : "_put_",
+                    of.short_name(), " writes it.");
+    }
   }
 
   /// Whether the field is there, as an expression; and what says that it is.

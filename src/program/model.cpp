@@ -27,6 +27,8 @@ constexpr std::array<Number, base_count> numbers{{{"", 0},
 
 constexpr std::uint32_t align_max = 64;
 constexpr int depth_max = 64;
+/// Of FlatBuffers' reflection, which keeps offsets in 16 bits.
+constexpr std::uint64_t field_offset_max = 65535;
 
 /// Walks the structs depth first.
 class Structs {
@@ -48,7 +50,11 @@ class Structs {
       const auto [bytes, own_align] = extent(field.type);
       end = round_up(end, own_align);
       if (field.offset != end)
-        return refusal(source_, field.name, "is not where C would lay it out");
+        return refusal(source_, field.name,
+                       end > field_offset_max
+                           ? "begins behind the first 65535 bytes of its struct, which a schema "
+                             "cannot say: put the largest array last"
+                           : "is not where C would lay it out");
       end += bytes;
       align = std::max(align, own_align);
     }

@@ -3,66 +3,10 @@
 
 #include "program/model.hpp"
 #include "program/schema.hpp"
+#include "program/tokens.hpp"
 
 namespace ringkernel::program {
 namespace {
-
-/// Words and single signs, with strings and comments left out.
-class Tokens {
- public:
-  explicit Tokens(std::string_view text) : left_(text) {}
-
-  /// Empty at the end.
-  std::string_view next() {
-    skip();
-    std::size_t length = left_.empty() ? 0 : 1;
-    while (length != 0 && is_word(left_[0]) && length < left_.size() && is_word(left_[length]))
-      ++length;
-    return take(length);
-  }
-
-  [[nodiscard]] std::uint32_t line() const { return line_; }
-
- private:
-  static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
-
-  void skip() {
-    for (;;) {
-      if (left_.substr(0, 2) == "//") {
-        take(left_.find('\n'));
-      } else if (left_.substr(0, 2) == "/*") {
-        const std::size_t end = left_.find("*/", 2);
-        take(end == std::string_view::npos ? end : end + 2);
-      } else if (left_.substr(0, 1) == "\"" || left_.substr(0, 1) == "'") {
-        take(literal_length());
-      } else if (!left_.empty() &&
-                 std::string_view(" \t\r\n").find(left_[0]) != std::string_view::npos) {
-        take(1);
-      } else {
-        return;
-      }
-    }
-  }
-
-  /// Of the string or character that begins here; to the end of the line where it does not end.
-  [[nodiscard]] std::size_t literal_length() const {
-    for (std::size_t i = 1; i < left_.size() && left_[i] != '\n'; ++i) {
-      if (left_[i] == left_[0]) return i + 1;
-      if (left_[i] == '\\') ++i;
-    }
-    return std::min(left_.find('\n'), left_.size());
-  }
-
-  std::string_view take(std::size_t length) {
-    const std::string_view taken = left_.substr(0, length);
-    for (const char c : taken) line_ += c == '\n' ? 1 : 0;
-    left_.remove_prefix(taken.size());
-    return taken;
-  }
-
-  std::string_view left_;
-  std::uint32_t line_ = 1;
-};
 
 bool opens_type(std::string_view word) {
   return word == "table" || word == "struct" || word == "enum" || word == "union" ||
@@ -95,7 +39,50 @@ std::string mistake_of(const Schema& schema, const std::string& behaviour,
   return behaviour + " has no method " + method + "; it has " + names_of(found->methods);
 }
 
+/// What writes a field of that reply which is no member of its struct; empty: nothing does.
+std::string writer_of(const Schema& schema, const Behaviour& behaviour, const Method& method,
+                      std::string_view field) {
+  const std::string name_space =
+      behaviour.full_name.substr(0, behaviour.full_name.size() - behaviour.name.size());
+  std::string type = method.reply;
+  if (type.compare(0, name_space.size(), name_space) == 0 &&
+      type.find('.', name_space.size()) == std::string::npos)
+    type.erase(0, name_space.size());
+  std::replace(type.begin(), type.end(), '.', '_');
+  for (const char* const verb : {"_set_", "_put_"}) {
+    const std::string writer = type + verb + std::string(field);
+    if (schema.device_header().find(" " + writer + "(RK_GLOBAL ") != std::string::npos)
+      return writer;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<std::string> find_reply_mistakes(const Schema& schema,
+                                             std::span<const HandlerText> files) {
+  std::vector<std::string> mistakes;
+  for (const HandlerText& file : files) {
+    const Behaviour* behaviour = nullptr;
+    const Method* method = nullptr;
+    Tokens tokens(file.text);
+    for (std::string_view token; !(token = tokens.next()).empty();) {
+      if (token == "RK_ON" && tokens.next() == "(") {
+        behaviour = schema.find_behaviour(tokens.next());
+        tokens.next();
+        method = behaviour != nullptr ? behaviour->find_method(tokens.next()) : nullptr;
+      }
+      if (token != "reply" || tokens.next() != "-" || tokens.next() != ">") continue;
+      const std::string field(tokens.next());
+      const std::string writer =
+          method != nullptr ? writer_of(schema, *behaviour, *method, field) : std::string();
+      if (!writer.empty())
+        mistakes.push_back(file.name + ":" + std::to_string(tokens.line()) +
+                           ": the reply has no member " + field + ": use " + writer);
+    }
+  }
+  return mistakes;
+}
 
 std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
                                                std::span<const HandlerText> files) {

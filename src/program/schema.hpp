@@ -139,6 +139,11 @@ struct HandlerText {
 std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
                                                std::span<const HandlerText> files);
 
+/// Likewise: `reply->limit` of an optional field, which a function writes. Good for a source that
+/// does not build.
+std::vector<std::string> find_reply_mistakes(const Schema& schema,
+                                             std::span<const HandlerText> files);
+
 /// Whether the preprocessor may make handlers of the source, or leave some out: then what is found
 /// without it need not be so.
 bool may_hide_handlers(std::string_view source);

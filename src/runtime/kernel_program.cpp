@@ -62,6 +62,12 @@ std::string KernelProgram::method_name(std::uint64_t id) const {
   return {};
 }
 
+std::string KernelProgram::fault_text(std::uint32_t code, std::uint16_t version) const {
+  const std::lock_guard lock(mutex_);
+  if (!current_.definition || static_cast<std::uint16_t>(current_.version) != version) return {};
+  return std::string(current_.definition->fault_text(code));
+}
+
 Error KernelProgram::takes_no_ops() const {
   return {Errc::unsupported_operation, "program '" + name_ + "' takes plain bytes, not ops"};
 }

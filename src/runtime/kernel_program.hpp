@@ -54,6 +54,10 @@ class KernelProgram {
   /// The full name of the method with that number; empty: it has none.
   [[nodiscard]] std::string method_name(std::uint64_t id) const;
 
+  /// What the sources of that version, as a reply has it, say of their fault `code`; empty:
+  /// nothing, or it is gone.
+  [[nodiscard]] std::string fault_text(std::uint32_t code, std::uint16_t version) const;
+
   // What is said of a message that it does not take.
   [[nodiscard]] Error takes_no_ops() const;
   [[nodiscard]] Error has_no_methods() const;

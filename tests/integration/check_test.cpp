@@ -156,6 +156,58 @@ TEST_F(Check, LeavesTheNamesOfTheStandardLibraryToHandlers) {
   EXPECT_EQ(checked.exit_code, 0) << checked.output;
 }
 
+/// A state that is made of an earlier one, and handlers whose migration ends as `migrated` says.
+constexpr const char* migrating_schema = R"(namespace exchange;
+attribute "state_of";
+attribute "version";
+attribute "migrates";
+enum Side: byte { Buy, Sell }
+table Order { id: ulong; }
+table Ack { id: ulong; }
+struct Level { price: float; quantity: ushort; }
+struct OldBook { at: uint; side: Side; open: bool; levels: [Level:3]; mean: double; }
+struct BookState (state_of: "Book", version: 2, migrates: "OldBook")
+  { counts: [uint:4]; price: float; open: bool; mean: double; }
+rpc_service Book { Submit(Order): Ack; }
+)";
+
+std::string migrating(const std::string& migrated) {
+  return "#include \"book.rk.h\"\n\nRK_MIGRATE(Book) {\n" + migrated +
+         "\n}\nRK_ON(Book, Submit) {\n  if (rk_leads(self)) reply->id = state->counts[3];\n"
+         "  return RK_OK;\n}\n";
+}
+
+TEST_F(Check, RunsTheMigrationOfAState) {
+  schema_ = migrating_schema;
+  const auto checked =
+      check_text(migrating("  if (was->side > Side_Sell) return rk_fault(self, 1, was->at);\n"
+                           "  state->counts[was->at & 3u] = was->levels[2].quantity;\n"
+                           "  state->price = was->levels[1].price;\n"
+                           "  state->open = was->open;\n"
+                           "  state->mean = was->mean;\n"
+                           "  return RK_OK;"),
+                 {"--lanes", "1,8"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_THAT(checked.output,
+              AllOf(HasSubstr("nothing found in 2 handlers"), HasSubstr("48 messages of seed 1"),
+                    Not(HasSubstr("faults: 0"))));
+}
+
+TEST_F(Check, TellsAMistakeInAMigration) {
+  schema_ = migrating_schema;
+  auto checked =
+      check_text(migrating("  state->counts[was->at] = was->levels[2].quantity;\n  return RK_OK;"),
+                 {"--lanes", "1"});
+  EXPECT_EQ(checked.exit_code, 1) << checked.output;
+  EXPECT_THAT(checked.output,
+              AllOf(StartsWith("book.rk.cl:4: "), HasSubstr("\n  RK_MIGRATE(Book), message "),
+                    HasSubstr("\"levels[2].quantity\": ")));
+  checked = check_text(migrating("  return was->open ? 7 : RK_OK;"), {"--lanes", "1"});
+  EXPECT_EQ(checked.exit_code, 1) << checked.output;
+  EXPECT_THAT(checked.output,
+              StartsWith("book.rk.cl:3: returns 7, which is neither RK_OK nor of rk_fault"));
+}
+
 TEST_F(Check, SaysTheSameForTheSameSeed) {
   const std::string body = "  state->last = Order_change(request) * 3;\n  return RK_OK;";
   const auto one = check(body, {"--lanes", "1", "--seed", "5"});

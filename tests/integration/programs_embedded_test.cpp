@@ -8,6 +8,9 @@
 
 #include "program/definition.hpp"
 #include "quotes_program.hpp"
+#include "ringkernel/typed.hpp"
+#include "sensor_generated.h"
+#include "sensor_program.hpp"
 #include "shop_program.hpp"
 #include "support/backends.hpp"
 #include "unit/backend/child_process.hpp"
@@ -37,6 +40,31 @@ TEST(EmbeddedPrograms, HoldTheirTextsByteForByte) {
   EXPECT_TRUE(quotes.schema.source().is_empty());
   EXPECT_EQ(quotes.state_bytes, 0u);
   EXPECT_EQ(quotes.reply_bytes, 64u);
+}
+
+/// sensor.fbs includes units.fbs, whose types its generated header takes from another one.
+TEST(EmbeddedPrograms, MayHaveASchemaThatIncludesAnother) {
+  auto runtime = OnEachBackend::open_on(host_backend()).value();
+  const auto added = runtime.add_program(sensor_program());
+  ASSERT_TRUE(added) << added.error().text();
+  Kernel kernel =
+      runtime.launch("a", {.program = "sensor", .behaviour = "Sensor", .auto_activate = true})
+          .value();
+  const auto take = kernel.method<plant::Reading, plant::Report>("Take");
+  ASSERT_TRUE(take) << take.error().text();
+  flatbuffers::FlatBufferBuilder builder;
+  const units::Money price(120, units::Unit::Kelvin);
+  const std::vector<flatbuffers::Offset<plant::Part>> parts{
+      plant::CreatePart(builder, 0, 1.0f, 0, &price)};
+  const auto name = builder.CreateString("a probe");
+  const auto list = builder.CreateVector(parts);
+  plant::ReadingBuilder reading(builder);
+  reading.add_name(name);
+  reading.add_parts(list);
+  builder.Finish(reading.Finish());
+  const auto report = kernel.call((*take)(builder));
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ((*report)->text()->size(), 7u);
 }
 
 RK_ON_EACH_BACKEND(EmbeddedProgram);

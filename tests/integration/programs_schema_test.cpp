@@ -111,7 +111,8 @@ TEST_P(ProgramsWithSchema, ItsOwnFaultNamesTheMethod) {
   EXPECT_EQ(refused.error(), Errc::handler_fault);
   EXPECT_EQ(refused.error().fault_code, 1u);
   EXPECT_EQ(refused.error().fault_detail, 77u);
-  EXPECT_THAT(refused.error().text(), HasSubstr("'till', shop.Till.Buy: code 1, detail 77"));
+  EXPECT_THAT(refused.error().text(),
+              HasSubstr("'till', shop.Till.Buy: code 1, detail 77: a purchase without lines"));
   EXPECT_TRUE(kernel.call<shop::Receipt>("Buy", Purchase(78, 1).typed()));
 }
 
@@ -146,7 +147,8 @@ TEST_P(ProgramsWithSchema, WhatTheBehaviourDoesNotHaveIsRefusedWithWhatItHas) {
   const auto swapped = kernel.call<shop::Sum>("Buy", Purchase(1, 1).typed());
   EXPECT_EQ(swapped.error(), Errc::invalid_argument);
   EXPECT_THAT(swapped.error().text(),
-              HasSubstr("shop.Till.Buy takes shop.Purchase and answers with shop.Receipt"));
+              HasSubstr("shop.Till.Buy takes shop.Purchase and answers with shop.Receipt; the call "
+                        "gives shop.Purchase and wants shop.Sum"));
 }
 
 TEST_P(ProgramsWithSchema, BytesThatAreNoSuchTableAreRefusedOnTheDevice) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <span>
 #include <string>
 #include <thread>
@@ -340,6 +341,15 @@ TEST_P(Programs, WhatCannotBeAddedSaysWhy) {
   EXPECT_THAT(refusal({.name = ""}), HasSubstr("identifier"));
   EXPECT_THAT(refusal({.name = "empty"}), HasSubstr("no source"));
   EXPECT_THAT(refusal(adder_program("core")), HasSubstr("already"));
+  ProgramDesc large = adder_program("large");
+  large.state_bytes = (1u << 30) + 1;
+  EXPECT_THAT(refusal(large), HasSubstr("'large': a state has at most 1073741824 bytes"));
+  large = adder_program("large");
+  large.reply_bytes = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_THAT(refusal(large), HasSubstr("bytes, a reply "));
+  large = adder_program("large");
+  large.source = Source::text("large.rk.cl", adder + std::string(1u << 20, '\n'));
+  EXPECT_THAT(refusal(large), HasSubstr("'large.rk.cl' has more than 1048576 bytes"));
   ASSERT_TRUE(runtime.add_program(adder_program()));
   EXPECT_THAT(refusal(adder_program()), HasSubstr("already"));
   const auto unknown = runtime.launch("a", {.program = "adde"});
@@ -348,6 +358,19 @@ TEST_P(Programs, WhatCannotBeAddedSaysWhy) {
   const auto behaviour = runtime.launch("a", {.program = "adder", .behaviour = "Book"});
   EXPECT_EQ(behaviour.error(), Errc::invalid_argument);
   EXPECT_THAT(behaviour.error().text(), HasSubstr("no schema"));
+}
+
+TEST_P(Programs, AStateLargerThanTheArenaIsRefusedAtLaunch) {
+  auto runtime = open();
+  ProgramDesc program = adder_program();
+  program.state_bytes = 1u << 30;  // as large as a state may be, and no arena of a test is
+  const auto added = runtime.add_program(program);
+  ASSERT_TRUE(added) << added.error().text();
+  const auto launched = runtime.launch("a", {.program = "adder"});
+  ASSERT_FALSE(launched);
+  EXPECT_EQ(launched.error(), Errc::allocation_failure);
+  EXPECT_THAT(launched.error().text(), HasSubstr("arena"));
+  EXPECT_TRUE(runtime.launch("a")) << "its id was not free again";
 }
 
 TEST_P(Programs, ItIsThereAgainAfterARestart) {

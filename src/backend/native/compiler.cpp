@@ -149,26 +149,36 @@ Result<std::string> compile(const Toolchain& toolchain, const std::string& text,
                            surroundings.deadline}));
   std::string object;
   if (!ended.has_failed() && folder.read(object_name, object, object_bytes_max)) return object;
-  std::string words = readable(std::move(ended.output), folder.path(), ended.is_cut);
+  std::string words = readable(without_warnings(ended.output), folder.path(), ended.is_cut);
   if (words.empty()) words = "nothing, and wrote no object";
   return Error(Errc::build_failed, toolchain.path() + " says:\n" + words);
 }
 
 Result<ProgramPointer> compile_or_load(const std::string& text, const Surroundings& surroundings) {
   const auto kept = backend::open_cache_at(surroundings.cache_folder);
-  RK_TRY(toolchain, Toolchain::find(surroundings, kept ? &*kept : nullptr));
-  const std::string key = toolchain.key().empty() ? std::string() : toolchain.key() + text;
   std::vector<std::string> scratch;
   if (kept) scratch.push_back(surroundings.cache_folder);
   scratch.insert(scratch.end(), surroundings.scratch.begin(), surroundings.scratch.end());
+  const Result<Toolchain> toolchain = Toolchain::find(surroundings, kept ? &*kept : nullptr);
+  std::string key;
+  if (toolchain)
+    key = toolchain->key();
+  else if (kept && toolchain.error() == Errc::backend_unavailable)
+    key = Toolchain::remembered_key(surroundings, *kept);
+  const bool has_key = kept && !key.empty();
+  if (has_key) key += text;
   std::string object;
-  if (kept && !key.empty() && kept->load(key, object) == backend::Lookup::hit) {
+  if (has_key && kept->load(key, object) == backend::Lookup::hit) {
     auto program = load(object, scratch, true);
     if (program.has_value()) return program;
   }
-  RK_TRY(made, compile(toolchain, text, surroundings, scratch));
+  if (!toolchain) return toolchain.error();
+  RK_TRY(made, compile(*toolchain, text, surroundings, scratch));
   auto program = load(made, scratch, false);
-  if (program.has_value() && kept && !key.empty()) kept->store(key, made);
+  if (program.has_value() && has_key) {
+    kept->store(key, made);
+    toolchain->remember(*kept);
+  }
   return program;
 }
 

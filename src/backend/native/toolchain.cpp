@@ -20,6 +20,8 @@ namespace ringkernel::native {
 
 namespace {
 
+constexpr const char* last_compiler = "ringkernel compiler of the last program\n";
+
 constexpr const char* usual_names[] = {"c++", "g++", "clang++"};
 
 constexpr const char* flags[] = {
@@ -31,11 +33,12 @@ constexpr const char* flags[] = {
 #endif
     // The same bits as on every other device, and vectors where they make no difference.
     "-ffp-contract=off", "-fno-math-errno",
-    // A source for devices reads bytes as what they are.
-    "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions",
-    "-fno-rtti", "-fstack-clash-protection",
-    // What fails is to be read: no warnings around it, no colours in it, and not all that follows.
-    "-w", "-fdiagnostics-color=never", "-fmax-errors=20",
+    // A source for devices reads bytes as what they are, and its loops need not end.
+    "-fno-strict-aliasing", "-fno-finite-loops", "-fPIC", "-shared", "-fvisibility=hidden",
+    "-fno-exceptions", "-fno-rtti", "-fstack-clash-protection",
+    // What fails is to be read: no colours in it, and not all that follows. Not -w: rk_actor.h
+    // makes errors of some warnings.
+    "-fdiagnostics-color=never", "-fmax-errors=20",
     // Nothing that is not used is linked, and what is missing is missed now.
     "-nostartfiles", "-nodefaultlibs", "-Wl,-z,defs"};
 
@@ -212,9 +215,22 @@ Result<Toolchain> Toolchain::find(const Surroundings& surroundings,
   static auto& versions = *new Versions;  // not destroyed: threads may outlive static objects
   RK_TRY(version, versions.of(compiler, surroundings, kept));
   Toolchain toolchain;
-  toolchain.key_ = key_of(identity_of(compiler) + version);
+  toolchain.compiler_ = identity_of(compiler) + version;
+  toolchain.key_ = key_of(toolchain.compiler_);
   toolchain.path_ = std::move(compiler.path);
   return toolchain;
+}
+
+void Toolchain::remember(const backend::CacheFolder& kept) const {
+  kept.store(last_compiler, compiler_);
+}
+
+std::string Toolchain::remembered_key(const Surroundings& surroundings,
+                                      const backend::CacheFolder& kept) {
+  std::string compiler;
+  if (!surroundings.compiler.empty() || kept.load(last_compiler, compiler) != backend::Lookup::hit)
+    return {};
+  return key_of(compiler);
 }
 
 std::vector<std::string> Toolchain::command(const std::string& source,
@@ -228,6 +244,26 @@ std::vector<std::string> Toolchain::command(const std::string& source,
 
 std::string find_in_path(const std::string& name, std::string_view path) {
   return program_of(name, folders_of(path)).path;
+}
+
+std::string without_warnings(std::string_view words) {
+  std::string kept;
+  bool is_kept = true;
+  while (!words.empty()) {
+    const std::string_view line = words.substr(0, words.find('\n'));
+    words.remove_prefix(std::min(line.size() + 1, words.size()));
+    const auto says = [line](std::string_view what) { return line.find(what) != line.npos; };
+    if (says(": warning: ")) {
+      is_kept = false;
+    } else if (says(" error: ")) {
+      is_kept = true;
+    } else if (!says(": note: ") && line.substr(0, line.find(": ")).find(' ') == line.npos) {
+      // Not for lines of source, which as notes belong to what stands before them.
+      is_kept = is_kept || says(": ");
+    }
+    if (is_kept) kept.append(line).append("\n");
+  }
+  return kept;
 }
 
 std::vector<std::string> compiler_variables(const Surroundings& surroundings,

@@ -43,14 +43,25 @@ class Toolchain {
   /// cannot be said.
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
 
+  /// Tells later processes that find no compiler whose objects there are.
+  void remember(const backend::CacheFolder& kept) const;
+  /// The key of the one that was remembered, for a process that asks for none by name; empty: it
+  /// does, or there is none.
+  [[nodiscard]] static std::string remembered_key(const Surroundings& surroundings,
+                                                  const backend::CacheFolder& kept);
+
  private:
   std::string path_;
+  std::string compiler_;  // what it says that it is
   std::string key_;
 };
 
 /// The program `name` in the first folder of `path` ($PATH) that has it; empty: none has. Folders
 /// that are not absolute do not count.
 [[nodiscard]] std::string find_in_path(const std::string& name, std::string_view path);
+
+/// What the compiler said, without its warnings: only what fails is to be read.
+[[nodiscard]] std::string without_warnings(std::string_view words);
 
 /// The environment of the compiler: its files go below `folder`, its words are English.
 [[nodiscard]] std::vector<std::string> compiler_variables(const Surroundings& surroundings,

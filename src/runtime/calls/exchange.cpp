@@ -189,9 +189,10 @@ Result<Reply> Exchange::read_reply(bridge::Outcome&& outcome, const PreparedMess
 }
 
 Error Exchange::fault_of_handler(const bridge::Outcome& outcome) const {
-  Error error(Errc::handler_fault, handler_of(outcome) + ": code " +
-                                       std::to_string(outcome.fault_code) + ", detail " +
-                                       std::to_string(outcome.fault_detail));
+  const std::string text = program_.fault_text(outcome.fault_code, outcome.version);
+  Error error(Errc::handler_fault,
+              handler_of(outcome) + ": code " + std::to_string(outcome.fault_code) + ", detail " +
+                  std::to_string(outcome.fault_detail) + (text.empty() ? "" : ": ") + text);
   error.fault_code = outcome.fault_code;
   error.fault_detail = outcome.fault_detail;
   return error;

@@ -87,6 +87,7 @@ class Check {
     has_oclgrind_ = !runs.oclgrind().empty();
     if (has_oclgrind_) {
       for (const unsigned lanes : options_.lanes) {
+        has_one_lane_ = lanes == 1;
         const std::string name = "with " + count_of(lanes, "lane");
         RK_TRY(ran, runs.with_lanes(program_, lanes, traffic_.messages(), natively.outcomes));
         take(ran, name, &Check::of_oclgrind);
@@ -168,7 +169,8 @@ class Check {
 
   void compare(std::size_t message, const Outcome& one, const Outcome& other,
                const std::string& name) {
-    if (has_cause(message)) return;
+    // Migrations are run with one lane.
+    if (has_cause(message) || (traffic_.is_migration(message) && !has_one_lane_)) return;
     const std::optional<std::string> difference = difference_of(message, one, other);
     if (!difference) return;
     findings_.add(message, name,
@@ -193,9 +195,11 @@ class Check {
 
   /// Where the message's handler begins.
   [[nodiscard]] std::string place_of(std::size_t message) const {
-    const std::regex shape(fmt::format("RK_ON\\s*\\(\\s*{}\\s*,\\s*{}\\s*\\)",
-                                       traffic_.behaviour(message).name,
-                                       traffic_.method(message).name));
+    const std::string& behaviour = traffic_.behaviour(message).name;
+    const std::regex shape(traffic_.is_migration(message)
+                               ? fmt::format("RK_MIGRATE\\s*\\(\\s*{}\\s*\\)", behaviour)
+                               : fmt::format("RK_ON\\s*\\(\\s*{}\\s*,\\s*{}\\s*\\)", behaviour,
+                                             traffic_.method(message).name));
     std::smatch found;
     if (!std::regex_search(handlers_, found, shape)) return source_;
     const auto line = 1 + std::count(handlers_.begin(), found[0].first, '\n');
@@ -216,6 +220,7 @@ class Check {
   [[nodiscard]] std::string summary() const {
     std::size_t handlers = 0;
     for (const auto& behaviour : traffic_.plan().behaviours) handlers += behaviour.methods.size();
+    for (const int old_state : traffic_.plan().old_states) handlers += old_state >= 0 ? 1 : 0;
     std::vector<std::string> runs{"natively"};
     if (has_oclgrind_)
       runs.push_back(fmt::format("with {} lanes on Oclgrind", fmt::join(options_.lanes, ", ")));
@@ -255,6 +260,7 @@ class Check {
   std::vector<std::string> notes_;
   std::string outcomes_;  ///< of the native run
   bool has_oclgrind_ = false;
+  bool has_one_lane_ = false;  ///< the run that is compared
 };
 
 }  // namespace

@@ -103,6 +103,14 @@ Fields Fields::of(const Plan& plan, const Layout& reply) {
   return fields;
 }
 
+std::string Fields::text(View bytes) const {
+  std::string text = "{";
+  for (const Leaf& leaf : leaves_)
+    text += fmt::format("{}\"{}\": {}", text.size() > 1 ? ", " : "", leaf.name,
+                        text_of(bytes, leaf.offset, leaf.base));
+  return text += "}";
+}
+
 std::optional<std::string> Fields::difference(View one, View other) const {
   for (const Leaf& leaf : leaves_) {
     const std::uint32_t bytes = bytes_of(leaf.base);

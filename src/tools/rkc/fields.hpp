@@ -34,6 +34,9 @@ class Fields {
   [[nodiscard]] static Fields of(const ringkernel::program::Plan& plan,
                                  const ringkernel::program::Layout& reply);
 
+  /// All of them, as in JSON: R"({"total": 0.5, "orders[0].quantity": 3})".
+  [[nodiscard]] std::string text(std::span<const std::byte> bytes) const;
+
   /// "total: 0.5 and 0.25" of the first field that differs; nothing where none does. One NaN is as
   /// good as another. Padding does not count.
   [[nodiscard]] std::optional<std::string> difference(std::span<const std::byte> one,

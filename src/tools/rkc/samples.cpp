@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string_view>
 
@@ -43,7 +45,41 @@ class Writer {
     return fmt::format("{{{}}}", fmt::join(fields, ", "));
   }
 
+  void structure(const Object& object, std::byte* at) {
+    for (const Field& field : object.fields) {
+      const bool is_array = field.type.base == Base::array;
+      const std::size_t bytes = field.type.item() == Base::object
+                                    ? this->object(field.type).bytes
+                                    : ringkernel::program::bytes_of(field.type.item());
+      for (std::size_t i = 0; i < (is_array ? field.type.length : 1); ++i)
+        put(field.type, at + field.offset + i * bytes);
+    }
+  }
+
  private:
+  /// One item of the type.
+  void put(const Type& type, std::byte* at) {
+    if (type.item() == Base::object) {
+      structure(object(type), at);
+      return;
+    }
+    const auto store = [&](auto value) { std::memcpy(at, &value, sizeof value); };
+    const std::string text = item(type, 0);
+    if (type.item() == Base::boolean)
+      store(text == "true");
+    else if (type.item() == Base::f32)
+      store(std::strtof(text.c_str(), nullptr));
+    else if (type.item() == Base::f64)
+      store(std::strtod(text.c_str(), nullptr));
+    else {
+      // Little-endian: the first bytes of a word are those of a narrower one.
+      const std::uint64_t bits =
+          text.front() == '-' ? static_cast<std::uint64_t>(std::strtoll(text.c_str(), nullptr, 10))
+                              : std::strtoull(text.c_str(), nullptr, 10);
+      std::memcpy(at, &bits, ringkernel::program::bytes_of(type.item()));
+    }
+  }
+
   bool is_present(const Type& type, int depth) {
     const bool is_deep = type.item() == Base::object && !object(type).is_struct;
     return !random_.one_in(is_tame_ ? 16 : 4) && (!is_deep || depth < depth_max);
@@ -157,6 +193,13 @@ class Writer {
 
 std::string sample_of(const Model& model, const Object& table, Random& random) {
   return Writer(model, random).table(table, 0);
+}
+
+std::vector<std::byte> struct_sample_of(const Model& model, const Object& structure,
+                                        Random& random) {
+  std::vector<std::byte> bytes(structure.bytes);
+  Writer(model, random).structure(structure, bytes.data());
+  return bytes;
 }
 
 void spoil(std::vector<std::byte>& message, Random& random) {

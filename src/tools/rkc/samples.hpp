@@ -1,4 +1,4 @@
-/// Messages for `rkc check`: made up from the schema alone, in JSON.
+/// Messages for `rkc check`: made up from the schema alone, in JSON; and states, as their bytes.
 ///
 /// Threading: one thread.
 #pragma once
@@ -18,6 +18,11 @@ namespace rkc {
 /// element, one, or some hundreds.
 [[nodiscard]] std::string sample_of(const ringkernel::program::Model& model,
                                     const ringkernel::program::Object& table, Random& random);
+
+/// The bytes of a struct of that type, with values as in `sample_of`. Padding is zero.
+[[nodiscard]] std::vector<std::byte> struct_sample_of(const ringkernel::program::Model& model,
+                                                      const ringkernel::program::Object& structure,
+                                                      Random& random);
 
 /// Changes bytes as a hostile sender would: some of them, an offset, the length.
 void spoil(std::vector<std::byte>& message, Random& random);

@@ -55,6 +55,7 @@ Result<Traffic> Traffic::make(const ringkernel::Schema& schema, std::uint64_t se
     RK_TRY(codec, JsonCodec::open(schema, traffic.plan_.behaviours[i].full_name));
     traffic.codecs_.push_back(std::move(codec));
     RK_TRY_VOID(traffic.add_behaviour(i, seed, count));
+    if (traffic.plan_.old_states[i] >= 0) traffic.add_migrations(i, seed, count);
   }
   return traffic;
 }
@@ -63,7 +64,7 @@ Result<void> Traffic::add_behaviour(std::size_t index, std::uint64_t seed, std::
   const Behaviour& behaviour = plan_.behaviours[index];
   Random random(seed + index);
   const std::size_t messages = count * behaviour.methods.size();
-  const std::size_t first_actor = messages_.empty() ? 0 : messages_.back().head.actor + 1;
+  const std::size_t first_actor = next_actor();
   for (std::size_t i = 0; i < messages; ++i) {
     // The first ones are one of each, so that no method is left out.
     const std::size_t methods = behaviour.methods.size();
@@ -82,12 +83,37 @@ Result<void> Traffic::add_behaviour(std::size_t index, std::uint64_t seed, std::
                     .reply_bytes = method.reply_bytes,
                     .state_bytes = behaviour.state ? behaviour.state->bytes : 0,
                     .has_state = 0,
-                    .reserved = 0};
-    sent_.push_back({index, chosen, is_spoilt ? hexadecimal(payload) : json});
+                    .is_migration = 0};
+    sent_.push_back({index, chosen, false, is_spoilt ? hexadecimal(payload) : json});
     message.payload = std::move(payload);
     messages_.push_back(std::move(message));
   }
   return {};
+}
+
+void Traffic::add_migrations(std::size_t index, std::uint64_t seed, std::size_t count) {
+  const Behaviour& behaviour = plan_.behaviours[index];
+  const Object& old_state = plan_.object(plan_.old_states[index]);
+  const Fields fields = Fields::of(plan_, old_state);
+  Random random(seed + index);
+  for (std::size_t i = 0; i < count; ++i) {
+    Message message;
+    message.payload = struct_sample_of(plan_.model, old_state, random);
+    message.head = {.actor = next_actor(),
+                    .behaviour = behaviour.id,
+                    .selector = 0,
+                    .payload_bytes = old_state.bytes,
+                    .reply_bytes = 0,
+                    .state_bytes = behaviour.state->bytes,
+                    .has_state = 0,
+                    .is_migration = 1};
+    sent_.push_back({index, 0, true, fields.text(message.payload)});
+    messages_.push_back(std::move(message));
+  }
+}
+
+std::uint32_t Traffic::next_actor() const {
+  return messages_.empty() ? 0 : messages_.back().head.actor + 1;
 }
 
 const Behaviour& Traffic::behaviour(std::size_t message) const {
@@ -99,6 +125,7 @@ const Method& Traffic::method(std::size_t message) const {
 }
 
 std::string Traffic::handler(std::size_t message) const {
+  if (is_migration(message)) return fmt::format("RK_MIGRATE({})", behaviour(message).name);
   return fmt::format("{}.{}", behaviour(message).name, method(message).name);
 }
 
@@ -115,10 +142,12 @@ const Layout& Traffic::layout(std::size_t message) const {
 }
 
 Fields Traffic::reply_fields(std::size_t message) const {
+  if (is_migration(message)) return {};
   return Fields::of(plan_, layout(message));
 }
 
 bool Traffic::is_reply(std::size_t message, const Bytes& reply) const {
+  if (is_migration(message)) return reply.empty();
   const Layout& table = layout(message);
   const auto word = [&](std::uint32_t at) { return load<std::uint32_t>(reply, at); };
   const auto slot = [&](std::uint32_t index) {

@@ -1,5 +1,6 @@
 /// The messages that `rkc check` sends: for each method as many, in any order, to actors that begin
-/// anew after some of them.
+/// anew after some of them; and behind them, where a state is made of an earlier one, as many
+/// earlier states, each to an actor of its own.
 ///
 /// Threading: one thread.
 /// Errors: of a schema that the parser does not take.
@@ -23,7 +24,9 @@ namespace rkc {
 struct Sent {
   std::size_t behaviour = 0;  ///< indices in the plan's behaviours, and in its methods
   std::size_t method = 0;
-  std::string shown;  ///< its fields as JSON; of spoilt bytes, these in hexadecimal
+  bool is_migration = false;  ///< then it has no method
+  /// Its fields as JSON; of spoilt bytes, these in hexadecimal; of an old state, its fields.
+  std::string shown;
 };
 
 class Traffic {
@@ -34,11 +37,13 @@ class Traffic {
   [[nodiscard]] const std::vector<Message>& messages() const noexcept { return messages_; }
   [[nodiscard]] const ringkernel::program::Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const ringkernel::program::Behaviour& behaviour(std::size_t message) const;
+  /// Not of a migration.
   [[nodiscard]] const ringkernel::program::Method& method(std::size_t message) const;
   [[nodiscard]] const std::string& shown(std::size_t message) const { return sent_[message].shown; }
-  /// "Book.Submit".
+  [[nodiscard]] bool is_migration(std::size_t message) const { return sent_[message].is_migration; }
+  /// "Book.Submit", or "RK_MIGRATE(Book)".
   [[nodiscard]] std::string handler(std::size_t message) const;
-  /// Of the message's state and reply.
+  /// Of the message's state and reply. A migration has no reply.
   [[nodiscard]] Fields state_fields(std::size_t message) const;
   [[nodiscard]] Fields reply_fields(std::size_t message) const;
   /// Whether the bytes are a reply to it: whatever its fields are, it can be read.
@@ -50,6 +55,8 @@ class Traffic {
   explicit Traffic(ringkernel::program::Plan plan) : plan_(std::move(plan)) {}
 
   ringkernel::Result<void> add_behaviour(std::size_t index, std::uint64_t seed, std::size_t count);
+  void add_migrations(std::size_t index, std::uint64_t seed, std::size_t count);
+  [[nodiscard]] std::uint32_t next_actor() const;
 
   ringkernel::program::Plan plan_;
   std::vector<ringkernel::JsonCodec> codecs_;  ///< by behaviour

@@ -1,5 +1,7 @@
 #include "shop.rk.h"
 
+RK_FAULT_TEXT(1, "a purchase without lines")
+
 RK_ON(Till, Buy) {
   if (!rk_leads(self)) return RK_OK;
   const LineSpan lines = Purchase_lines(request);

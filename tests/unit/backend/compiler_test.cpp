@@ -151,6 +151,21 @@ TEST_F(CompilerTest, WarningsAreNoErrors) {
   EXPECT_TRUE(program.has_value()) << program.error().text();
 }
 
+TEST_F(CompilerTest, SaysErrorsAndNoWarningsWhicheverCompilerItIs) {
+  for (const char* const compiler : {"g++", "clang++"}) {
+    if (find_in_path(compiler, here_.path).empty()) continue;
+    here_.compiler = compiler;
+    const auto program = compile(CompilerTest::program(
+        "#warning something is odd\n"
+        "static rk_u32 odd(rk_u32 value) { return value / 0; }\n"
+        "RK_FN rk_u32 rk_handle(rk_message* message) { return odd(nothing); }"));
+    ASSERT_FALSE(program.has_value()) << compiler;
+    EXPECT_THAT(program.error().detail,
+                AllOf(HasSubstr("book.rk.cl:4:"), HasSubstr("nothing"), Not(HasSubstr("warning:")),
+                      Not(HasSubstr("something is odd")), Not(HasSubstr("/ 0"))));
+  }
+}
+
 TEST_F(CompilerTest, SaysWhatWasTriedWhereThereIsNoCompiler) {
   here_.path = (folder_.path() / "bin").string() + ":relative::/no/such/folder";
   const auto program = compile(CompilerTest::program(doubling));
@@ -159,6 +174,18 @@ TEST_F(CompilerTest, SaysWhatWasTriedWhereThereIsNoCompiler) {
   EXPECT_THAT(program.error().detail,
               AllOf(HasSubstr("c++, g++, clang++"), HasSubstr("PATH=" + here_.path),
                     HasSubstr("RINGKERNEL_CXX"), HasSubstr("ringkernel_add_program()")));
+}
+
+TEST_F(CompilerTest, TakesWhatItHasKeptWhereThereIsNoCompilerAnyMore) {
+  ASSERT_TRUE(compile(CompilerTest::program(doubling)).has_value());
+  here_.path = folder_.path() / "bin";
+  const auto kept = compile(CompilerTest::program(doubling));
+  ASSERT_TRUE(kept.has_value()) << kept.error().text();
+  EXPECT_TRUE((*kept)->was_kept());
+  EXPECT_EQ(answer_of(**kept, 5), 10u);
+  EXPECT_TRUE(compile(CompilerTest::program(giving(1))).error() == Errc::backend_unavailable);
+  here_.compiler = "no-such-compiler";
+  EXPECT_TRUE(compile(CompilerTest::program(doubling)).error() == Errc::backend_unavailable);
 }
 
 TEST_F(CompilerTest, TakesNoOtherCompilerThanTheOneThatIsAskedFor) {

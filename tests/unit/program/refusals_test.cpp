@@ -52,6 +52,14 @@ TEST(SchemaRefusals, CoverNumbersThatMeet) {
             "x.fbs:1: liquid: its number is that of costarring: rename it");
 }
 
+/// FlatBuffers' reflection keeps where a field begins in 16 bits.
+TEST(SchemaRefusals, CoverFieldsThatBeginTooFarBehind) {
+  EXPECT_EQ(refusal_beside_service("struct Far {\n a: [uint:20000];\n b: uint; }"),
+            "shop.fbs:4: shop.Far.b: begins behind the first 65535 bytes of its struct, which a "
+            "schema cannot say: put the largest array last");
+  EXPECT_EQ(refusal_beside_service("struct Near {\n b: uint;\n a: [uint:20000]; }"), "");
+}
+
 TEST(SchemaRefusals, CoverNumbersOfThings) {
   std::string methods;
   for (int i = 0; i < 65; ++i) methods += "M" + std::to_string(i) + "(T): T;";

@@ -109,6 +109,26 @@ TEST(ProgramSchema, FindsWhatIsWrongWithTheHandlers) {
                                       "sensor.fbs:83: no RK_ON(Sensor, Ping) in a.rk.cl"}));
 }
 
+TEST(Handlers, AFieldThatIsNoMemberOfTheReplyIsToldWithItsWriter) {
+  const Schema schema = Schema::from_binary(binary_of("sensor"), source_of("sensor")).value();
+  const HandlerText files[] = {{"a.rk.cl",
+                                "RK_ON(Sensor, Take) {\n"
+                                "  reply->ok = 1; // reply->text\n"
+                                "  reply->mean = reply->\n"
+                                "      last;\n"
+                                "}\n"
+                                "RK_ON(Sensor, Ping) { reply->ok = 1; }\n"},
+                               {"b.h",
+                                "void f(RK_GLOBAL ReportOut* reply) { reply->ok = 1; }\n"
+                                "RK_ON(Log, Take) { reply->text = reply->notes; reply"}};
+  EXPECT_EQ(find_reply_mistakes(schema, files),
+            (std::vector<std::string>{
+                "a.rk.cl:2: the reply has no member ok: use Report_set_ok",
+                "a.rk.cl:4: the reply has no member last: use Report_put_last",
+                "b.h:2: the reply has no member text: use Report_put_text",
+            }));
+}
+
 TEST(Handlers, AreHiddenByThePreprocessorAlone) {
   EXPECT_FALSE(may_hide_handlers(""));
   EXPECT_FALSE(may_hide_handlers("#include \"a.rk.h\"\n#define LIMIT 7\nRK_ON(A, B) { if (0); }"));

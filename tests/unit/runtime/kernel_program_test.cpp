@@ -65,6 +65,23 @@ TEST_F(KernelProgramTest, ASwapReplacesWhatItHas) {
   EXPECT_EQ(program.method_name(7), "");
 }
 
+TEST_F(KernelProgramTest, SaysWhatAFaultOfItsVersionMeans) {
+  const auto speaking = [](const char* text) {
+    return program::Definition::of(
+               {.name = "trading",
+                .source = Source::text("book.rk.cl", std::string("RK_FAULT_TEXT(3, \"") + text +
+                                                         "\")\nRK_ON_BYTES { return 0; }\n")})
+        .value();
+  };
+  EXPECT_EQ(program.fault_text(3, 1), "");
+  program.adopt({speaking("too late"), 2, &behaviour});
+  EXPECT_EQ(program.fault_text(3, 2), "too late");
+  EXPECT_EQ(program.fault_text(4, 2), "");
+  EXPECT_EQ(program.fault_text(3, 1), "") << "what that one meant is not known any more";
+  program.adopt({speaking("too early"), 65536 + 5, &behaviour});
+  EXPECT_EQ(program.fault_text(3, 5), "too early") << "a reply has 16 bits of the version";
+}
+
 TEST_F(KernelProgramTest, KeepsItsBehaviourWhereANewProgramHasNone) {
   program.adopt({echo, 2, nullptr});
   EXPECT_EQ(program.current().version, 1u);

@@ -1,8 +1,9 @@
 // Ends the text that `rkc check` builds for a device: one message, handled by all lanes of one
-// work-group. `out` has the outcome, the fault's detail, and the bytes of the reply.
+// work-group; or a migration, with one lane. `out` has the outcome, the fault's detail, and the
+// bytes of the reply.
 __kernel void rk_check(rk_const_bytes payload, uint payload_bytes, uint selector, rk_bytes reply,
                        uint reply_bytes, rk_bytes state, uint state_bytes, uint behaviour,
-                       __global ulong* out) {
+                       uint is_migration, __global ulong* out) {
 #if defined(RK_TEAM)
   __local rk_team team;
 #endif
@@ -23,7 +24,12 @@ __kernel void rk_check(rk_const_bytes payload, uint payload_bytes, uint selector
 #if defined(RK_TEAM)
   message.team = &team;
 #endif
+#if defined(RK_MIGRATES)
+  const uint outcome = is_migration != 0 ? rk_migrate(&message) : rk_handle(&message);
+#else
+  (void)is_migration;
   const uint outcome = rk_handle(&message);
+#endif
   if (get_local_id(0) != 0) return;
   out[0] = outcome;
   out[1] = message.fault_detail;

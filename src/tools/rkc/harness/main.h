@@ -13,7 +13,8 @@
 
 extern "C" uint32_t rk_check_handle(uint8_t* payload, uint32_t payload_bytes, uint32_t selector,
                                     uint8_t* reply, uint32_t reply_bytes, uint8_t* state,
-                                    uint32_t state_bytes, uint32_t behaviour, uint64_t* out);
+                                    uint32_t state_bytes, uint32_t behaviour, uint32_t is_migration,
+                                    uint64_t* out);
 
 namespace rk_check {
 
@@ -42,7 +43,7 @@ void run(const rk_check_message& what, uint8_t* payload, uint8_t* state, FILE* r
   uint64_t said[2] = {};
   const uint32_t outcome =
       rk_check_handle(payload, what.payload_bytes, what.selector, reply, what.reply_bytes, state,
-                      what.state_bytes, what.behaviour, said);
+                      what.state_bytes, what.behaviour, what.is_migration, said);
   const rk_check_result result = {said[0], outcome, (uint32_t)said[1]};
   fwrite(&result, sizeof result, 1, results);
   write_padded(results, reply, what.reply_bytes);

@@ -6,7 +6,8 @@
 
 extern "C" rk_u32 rk_check_handle(rk_u8* payload, rk_u32 payload_bytes, rk_u32 selector,
                                   rk_u8* reply, rk_u32 reply_bytes, rk_u8* state,
-                                  rk_u32 state_bytes, rk_u32 behaviour, rk_u64* out) {
+                                  rk_u32 state_bytes, rk_u32 behaviour, rk_u32 is_migration,
+                                  rk_u64* out) {
   rk_message message = {};
   message.payload = payload;
   message.payload_bytes = payload_bytes;
@@ -16,7 +17,12 @@ extern "C" rk_u32 rk_check_handle(rk_u8* payload, rk_u32 payload_bytes, rk_u32 s
   message.state = state;
   message.state_bytes = state_bytes;
   message.behaviour = behaviour;
+#if defined(RK_MIGRATES)
+  const rk_u32 outcome = is_migration != 0 ? rk_migrate(&message) : rk_handle(&message);
+#else
+  (void)is_migration;
   const rk_u32 outcome = rk_handle(&message);
+#endif
   out[0] = message.fault_detail;
   out[1] = message.reply_bytes;
   return outcome;

@@ -11,12 +11,12 @@
 struct rk_check_message {
   uint32_t actor; /* messages of one share a state, all zero before the first */
   uint32_t behaviour;
-  uint32_t selector;
+  uint32_t selector; /* 0 of a migration */
   uint32_t payload_bytes;
   uint32_t reply_bytes;
   uint32_t state_bytes;
-  uint32_t has_state; /* 1: the state follows the payload */
-  uint32_t reserved;
+  uint32_t has_state;    /* 1: the state follows the payload */
+  uint32_t is_migration; /* 1: the payload is an old state, of which `state` is to be made */
 };
 
 struct rk_check_result {
