@@ -139,7 +139,11 @@ typedef struct ringkernel_kernel_options {
   const char* behaviour; /* of a program with a schema; null where it has one */
 } ringkernel_kernel_options;
 
-/// A program of one's own (docs/PROGRAMS.md).
+/// Builds of a program that are part of the executable (ringkernel/backend_abi.h).
+struct rk_compiled_program;
+
+/// A program of one's own (docs/PROGRAMS.md). `ringkernel_add_program(NAME C ...)` of CMake writes
+/// one, with all that it needs.
 typedef struct ringkernel_program {
   size_t struct_size;      /* sizeof(ringkernel_program) */
   const char* name;        /* an identifier */
@@ -153,9 +157,44 @@ typedef struct ringkernel_program {
   const char* const* header_names; /* of files that the source may include, without folders */
   const char* const* headers;      /* their texts; null, or a null text: the file of that name */
   uint64_t header_count;
-  uint32_t guard; /* not 0: a handler that writes beyond its reply or its state is
-                     program_overran, and its kernel has failed */
+  uint32_t guard;          /* not 0: a handler that writes beyond its reply or its state is
+                              program_overran, and its kernel has failed */
+  uint32_t reserved;       /* 0 */
+  const char* schema_text; /* what `schema` was made of, which gives errors its lines; or null */
+  const struct rk_compiled_program* compiled; /* null, or of CMake's making: no compiler is needed
+                                                 natively */
 } ringkernel_program;
+
+/// A method as a program's schema has it.
+typedef struct ringkernel_method_info {
+  const char* name;
+  const char* request; /* its table's full name, as is `reply` */
+  const char* reply;
+  uint32_t id; /* this and the next: as `ringkernel_method` has them */
+  uint32_t reply_bytes;
+} ringkernel_method_info;
+
+/// A behaviour, a service of a program's schema.
+typedef struct ringkernel_behaviour_info {
+  const char* name;
+  const char* state; /* the struct's full name; "": it has none */
+  uint32_t state_bytes;
+  uint32_t state_version;
+  size_t method_count;
+  const ringkernel_method_info* const* methods; /* each by its address: they grow at their ends */
+} ringkernel_behaviour_info;
+
+/// What a runtime knows of a program.
+typedef struct ringkernel_program_info {
+  size_t struct_size;     /* sizeof(ringkernel_program_info), set by the caller */
+  uint32_t version;       /* 1 more for each swap */
+  uint32_t takes_ops;     /* 1: its messages are requests of ops, as those of `core` */
+  uint32_t reply_bytes;   /* as ringkernel_program has it */
+  uint32_t reserved;      /* 0 */
+  size_t behaviour_count; /* 0 without a schema */
+  const ringkernel_behaviour_info* const* behaviours; /* likewise */
+  const char* header; /* generated of the schema, for editors; "" without one */
+} ringkernel_program_info;
 
 /// How a program took another one's place.
 typedef struct ringkernel_swap {
@@ -284,7 +323,13 @@ RINGKERNEL_API ringkernel_status ringkernel_program_swap(ringkernel_runtime* run
 RINGKERNEL_API ringkernel_status ringkernel_program_swap_back(ringkernel_runtime* runtime,
                                                               const char* name,
                                                               ringkernel_swap* out_swap);
-/// A method by its name, "Submit" or "trading.Book.Submit". unknown_method.
+/// Fills as much of `out_info` as its `struct_size` says. What it points to is the thread's until
+/// its next call of this function. program_not_found.
+RINGKERNEL_API ringkernel_status ringkernel_program_describe(ringkernel_runtime* runtime,
+                                                             const char* name,
+                                                             ringkernel_program_info* out_info);
+/// A method by its name, "Submit" or "trading.Book.Submit": once, for calls again and again.
+/// unknown_method.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_method(ringkernel_kernel* kernel,
                                                           const char* name,
                                                           ringkernel_method* out_method);
@@ -312,6 +357,16 @@ RINGKERNEL_API ringkernel_status ringkernel_kernel_read_state(ringkernel_kernel*
 /// As the read before it.
 RINGKERNEL_API ringkernel_status ringkernel_kernel_write_state(ringkernel_kernel* kernel,
                                                                const ringkernel_bytes* state);
+/// The state as JSON by the program's schema, at any time: an active kernel pauses for the copy,
+/// and its messages wait meanwhile. Without a schema: its bytes, a string of hexadecimal digits.
+/// The text is valid until the thread's next call of this function. invalid_state of one that has
+/// ended; state_mismatch, if it has no state, or one that was not migrated; busy, if the device was
+/// busy with a message for `termination_timeout_ns`.
+RINGKERNEL_API ringkernel_status ringkernel_kernel_state_json(ringkernel_kernel* kernel,
+                                                              const char** out_json);
+/// Which version of the program answered (`ringkernel_swap`), modulo 65536, where the thread's last
+/// call gave a reply of bytes or of a method; else 0.
+RINGKERNEL_API uint32_t ringkernel_last_version(void);
 /// The handler's own code, where the thread's last call failed with handler_fault, else 0.
 /// `out_detail` may be null.
 RINGKERNEL_API uint32_t ringkernel_last_fault(uint64_t* out_detail);

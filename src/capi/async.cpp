@@ -55,10 +55,12 @@ Result<void> run(QueueObject& queue, std::uint64_t timeout_ns, ringkernel_callba
     const ringkernel_completion completion = tell(*ended);
     callback(user, &completion);
     if (left == 0) break;
+    set_last_version(0);
     ended = queue.next(0);
     if (!ended) break;
   }
   set_last_error(nullptr);
+  set_last_version(0);
   return {};
 }
 

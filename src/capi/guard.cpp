@@ -10,6 +10,7 @@ constinit thread_local int last_code = 0;
 constinit thread_local bool has_text = false;
 constinit thread_local std::uint32_t last_fault_code = 0;
 constinit thread_local std::uint64_t last_fault_detail = 0;
+constinit thread_local std::uint16_t last_answered_by = 0;
 
 }  // namespace
 
@@ -38,5 +39,9 @@ std::uint32_t last_fault(std::uint64_t* out_detail) noexcept {
   if (out_detail != nullptr) *out_detail = last_fault_detail;
   return last_fault_code;
 }
+
+void set_last_version(std::uint16_t version) noexcept { last_answered_by = version; }
+
+std::uint16_t last_version() noexcept { return last_answered_by; }
 
 }  // namespace ringkernel::capi

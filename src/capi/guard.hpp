@@ -27,6 +27,10 @@ int set_last_error(const Error* error) noexcept;
 /// A handler's own code, or 0; `out_detail` may be null.
 [[nodiscard]] std::uint32_t last_fault(std::uint64_t* out_detail) noexcept;
 
+/// Which version of a program gave this thread's last call its reply; 0: it gave none of bytes.
+void set_last_version(std::uint16_t version) noexcept;
+[[nodiscard]] std::uint16_t last_version() noexcept;
+
 [[nodiscard]] inline Error null_argument(const char* what) {
   return {Errc::invalid_argument, std::string(what) + " is null"};
 }
@@ -41,6 +45,7 @@ int set_last_error(const Error* error) noexcept;
 template <class Body>
 int guarded(Body&& body) noexcept {
   set_last_error(nullptr);
+  set_last_version(0);
   Error error;
   try {
     Result<void> result = body();

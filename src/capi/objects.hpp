@@ -92,6 +92,7 @@ inline void copy_reply(Bytes bytes, ringkernel_bytes& reply) {
 inline Result<void> take(const Reply& reply, ringkernel_bytes& result) {
   RK_TRY_VOID(check_room(result, reply.bytes().size()));
   copy_reply(reply.bytes(), result);
+  set_last_version(reply.version());
   return {};
 }
 

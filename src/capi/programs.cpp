@@ -1,7 +1,11 @@
 // Programs of one's own, for C.
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "capi/objects.hpp"
+#include "foundation/of_thread.hpp"
 
 namespace ringkernel::capi {
 namespace {
@@ -16,6 +20,7 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
   if (given == nullptr) return null_argument("program");
   RK_TRY(raw, read_options(given));
   if (raw.name == nullptr) return null_argument("program->name");
+  if (raw.reserved != 0) return reserved_field(raw.reserved);
   RK_TRY(source, read_source(raw.source_name, raw.source));
   ProgramDesc program{.name = raw.name, .source = source};
   if (raw.schema_name != nullptr)
@@ -23,7 +28,8 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
         raw.schema == nullptr
             ? Schema::file(raw.schema_name)
             : Schema::binary(raw.schema_name,
-                             std::string(static_cast<const char*>(raw.schema), raw.schema_bytes));
+                             std::string(static_cast<const char*>(raw.schema), raw.schema_bytes),
+                             raw.schema_text != nullptr ? raw.schema_text : "");
   if (raw.header_count != 0 && raw.header_names == nullptr)
     return null_argument("program->header_names");
   for (std::uint64_t i = 0; i < raw.header_count; ++i) {
@@ -35,8 +41,47 @@ Result<ProgramDesc> read_program(const ringkernel_program* given) {
   program.state_bytes = raw.state_bytes;
   program.reply_bytes = raw.reply_bytes;
   program.guard = raw.guard != 0;
+  program.compiled = raw.compiled;
   return program;
 }
+
+/// What a thread was told of a program, as C sees it: structs that point into the same.
+struct ToldProgram {
+  ProgramInfo info;
+  std::vector<ringkernel_method_info> methods;
+  std::vector<const ringkernel_method_info*> method_places;
+  std::vector<ringkernel_behaviour_info> behaviours;
+  std::vector<const ringkernel_behaviour_info*> behaviour_places;
+
+  explicit ToldProgram(ProgramInfo program) : info(std::move(program)) {
+    for (const BehaviourInfo& behaviour : info.behaviours)
+      for (const MethodInfo& method : behaviour.methods)
+        methods.push_back({.name = method.name.c_str(),
+                           .request = method.request.c_str(),
+                           .reply = method.reply.c_str(),
+                           .id = method.id,
+                           .reply_bytes = method.reply_bytes});
+    for (const ringkernel_method_info& method : methods) method_places.push_back(&method);
+    std::size_t first = 0;
+    for (const BehaviourInfo& behaviour : info.behaviours) {
+      behaviours.push_back({.name = behaviour.name.c_str(),
+                            .state = behaviour.state.c_str(),
+                            .state_bytes = behaviour.state_bytes,
+                            .state_version = behaviour.state_version,
+                            .method_count = behaviour.methods.size(),
+                            .methods = method_places.data() + first});
+      first += behaviour.methods.size();
+    }
+    for (const ringkernel_behaviour_info& behaviour : behaviours)
+      behaviour_places.push_back(&behaviour);
+  }
+};
+using ToldPrograms = std::unique_ptr<const ToldProgram>;
+
+/// What a thread was told of a state.
+struct ToldState {
+  std::string json;
+};
 
 ringkernel_swap to_c(const SwapInfo& swapped) {
   return {.version = swapped.version,
@@ -87,6 +132,28 @@ ringkernel_status ringkernel_program_swap_back(ringkernel_runtime* handle, const
     if (name == nullptr) return null_argument("name");
     RK_TRY(swapped, runtime->swap_back(name));
     if (out_swap != nullptr) *out_swap = to_c(swapped);
+    return {};
+  });
+}
+
+ringkernel_status ringkernel_program_describe(ringkernel_runtime* handle, const char* name,
+                                              ringkernel_program_info* out_info) {
+  return with_runtime(handle, [&](const auto& runtime) -> Result<void> {
+    if (name == nullptr) return null_argument("name");
+    RK_TRY(program, runtime->program(name));
+    auto told = std::make_unique<const ToldProgram>(std::move(program));
+    ToldPrograms* const kept = of_thread<ToldPrograms>();
+    if (kept == nullptr) return no_memory();
+    const ringkernel_program_info info{.struct_size = sizeof info,
+                                       .version = told->info.version,
+                                       .takes_ops = told->info.takes_ops ? 1u : 0u,
+                                       .reply_bytes = told->info.reply_bytes,
+                                       .reserved = 0,
+                                       .behaviour_count = told->behaviours.size(),
+                                       .behaviours = told->behaviour_places.data(),
+                                       .header = told->info.header.c_str()};
+    RK_TRY_VOID(write_info(info, out_info, "out_info"));
+    *kept = std::move(told);
     return {};
   });
 }
@@ -169,6 +236,20 @@ ringkernel_status ringkernel_kernel_write_state(ringkernel_kernel* kernel,
     return object.kernel.write_state(Bytes(bytes));
   });
 }
+
+ringkernel_status ringkernel_kernel_state_json(ringkernel_kernel* kernel, const char** out_json) {
+  return with_kernel(kernel, [&](KernelObject& object) -> Result<void> {
+    if (out_json == nullptr) return null_argument("out_json");
+    RK_TRY(json, object.kernel.state_json());
+    ToldState* const kept = of_thread<ToldState>();
+    if (kept == nullptr) return no_memory();
+    kept->json = std::move(json);
+    *out_json = kept->json.c_str();
+    return {};
+  });
+}
+
+uint32_t ringkernel_last_version(void) { return last_version(); }
 
 uint32_t ringkernel_last_fault(uint64_t* out_detail) { return last_fault(out_detail); }
 // NOLINTEND

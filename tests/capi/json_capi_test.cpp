@@ -21,6 +21,7 @@ constexpr std::uint64_t timeout_ns = 10'000'000'000;
 constexpr const char* handlers = R"(
 #include "shop.rk.h"
 #include "fees.h"
+RK_FAULT_TEXT(1, "a purchase without lines")
 RK_ON(Till, Buy) {
   const LineSpan lines = Purchase_lines(request);
   if (lines.count == 0) return rk_fault(self, 1, Purchase_id(request));
@@ -149,7 +150,8 @@ TEST_F(JsonCapi, ErrorsSayWhatAndWhere) {
   EXPECT_THAT(error(), HasSubstr("no method 'Sell'; it has Buy, Total"));
   EXPECT_EQ(ringkernel_json_call(json_, till_, "Buy", R"({"id": 9})", timeout_ns, &reply),
             RINGKERNEL_E_handler_fault);
-  EXPECT_THAT(error(), HasSubstr("'Till', shop.Till.Buy: code 1, detail 9"));
+  EXPECT_THAT(error(),
+              HasSubstr("'Till', shop.Till.Buy: code 1, detail 9: a purchase without lines"));
   std::uint64_t detail = 0;
   EXPECT_EQ(ringkernel_last_fault(&detail), 1u);
   EXPECT_EQ(detail, 9u);

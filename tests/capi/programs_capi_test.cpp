@@ -9,6 +9,8 @@
 
 #include "ringkernel/ringkernel_async.h"
 #include "ringkernel/ringkernel_metrics.h"
+#include "support/registry.hpp"
+#include "support/skip.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -41,16 +43,19 @@ RK_ON(Shelf, Put) { return RK_OK; }
 
 class ProgramsCapi : public ::testing::Test {
  protected:
-  ProgramsCapi() {
-    ringkernel_runtime_options options{};
-    options.struct_size = sizeof options;
-    options.backend = "native";
-    EXPECT_EQ(ringkernel_runtime_open(&options, &runtime_), RINGKERNEL_OK) << error();
-  }
+  ProgramsCapi() = default;
   ~ProgramsCapi() override { (void)ringkernel_runtime_close(runtime_); }
   ProgramsCapi(const ProgramsCapi&) = delete;
   ProgramsCapi& operator=(const ProgramsCapi&) = delete;
 
+  void SetUp() override { ASSERT_EQ(open("native"), RINGKERNEL_OK) << error(); }
+
+  ringkernel_status open(const char* backend) {
+    ringkernel_runtime_options options{};
+    options.struct_size = sizeof options;
+    options.backend = backend;
+    return ringkernel_runtime_open(&options, &runtime_);
+  }
   static std::string error() {
     const char* const text = ringkernel_last_error();
     return text == nullptr ? "none" : text;
@@ -77,10 +82,32 @@ class ProgramsCapi : public ::testing::Test {
     return kernel;
   }
 
+  static ringkernel_program shop_program() {
+    ringkernel_program program{};
+    program.struct_size = sizeof program;
+    program.name = "shop";
+    program.source_name = "shop.rk.cl";
+    program.source = shop;
+    program.schema_name = RK_SHOP_BINARY;
+    return program;
+  }
+
   ringkernel_runtime* runtime_ = nullptr;
 };
 
-TEST_F(ProgramsCapi, BytesGoInAndOut) {
+class ProgramsCapiOnEach : public ProgramsCapi, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    const ringkernel_status status = open(GetParam());
+    if (status == RINGKERNEL_E_backend_unavailable && !is_of_host_threads(GetParam()))
+      RK_SKIP_WITHOUT(GetParam(), error());
+    ASSERT_EQ(status, RINGKERNEL_OK) << error();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, ProgramsCapiOnEach, ::testing::ValuesIn(backend_names()),
+                         [](const auto& one) { return label_of(std::string_view(one.param)); });
+
+TEST_P(ProgramsCapiOnEach, BytesGoInAndOut) {
   const ringkernel_program program = counter_program();
   ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
   ringkernel_kernel* const kernel = launch("counter", nullptr);
@@ -107,7 +134,7 @@ TEST_F(ProgramsCapi, BytesGoInAndOut) {
   EXPECT_EQ(ringkernel_last_fault(nullptr), 0u);
 }
 
-TEST_F(ProgramsCapi, ARestartBeginsAnew) {
+TEST_P(ProgramsCapiOnEach, ARestartBeginsAnew) {
   const ringkernel_program program = counter_program();
   ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
   std::uint64_t count = 0;
@@ -145,7 +172,7 @@ TEST_F(ProgramsCapi, AHandlerThatWritesBeyondItsStateIsFoundIfItIsGuarded) {
   EXPECT_THAT(error(), HasSubstr("'kernel': beyond its state"));
 }
 
-TEST_F(ProgramsCapi, AStateIsReadAndWritten) {
+TEST_P(ProgramsCapiOnEach, AStateIsReadAndWritten) {
   const ringkernel_program program = counter_program();
   ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
   ringkernel_kernel* const kernel = launch("counter", nullptr);
@@ -162,7 +189,7 @@ TEST_F(ProgramsCapi, AStateIsReadAndWritten) {
   EXPECT_EQ(ringkernel_kernel_read_state(kernel, nullptr), RINGKERNEL_E_invalid_argument);
 }
 
-TEST_F(ProgramsCapi, AProgramIsSwappedAndSwappedBack) {
+TEST_P(ProgramsCapiOnEach, AProgramIsSwappedAndSwappedBack) {
   ringkernel_program program = counter_program();
   ringkernel_swap swap{};
   EXPECT_EQ(ringkernel_program_swap(runtime_, &program, &swap), RINGKERNEL_E_program_not_found);
@@ -174,6 +201,7 @@ TEST_F(ProgramsCapi, AProgramIsSwappedAndSwappedBack) {
   const ringkernel_bytes message{text.data(), text.size()};
   ringkernel_bytes reply{&count, sizeof count};
   ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
+  EXPECT_EQ(ringkernel_last_version(), 1u);
   program.source =
       "RK_ON_BYTES {\n"
       "  *(RK_GLOBAL rk_u64*)rk_reply_bytes(self) = *(RK_GLOBAL rk_u64*)state + 1000;\n"
@@ -185,6 +213,15 @@ TEST_F(ProgramsCapi, AProgramIsSwappedAndSwappedBack) {
   EXPECT_EQ(swap.migrated, 0u);
   ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
   EXPECT_EQ(count, 1003u);
+  EXPECT_EQ(ringkernel_last_version(), 2u);
+  ringkernel_program_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(ringkernel_program_describe(runtime_, "counter", &info), RINGKERNEL_OK) << error();
+  EXPECT_EQ(info.version, 2u);
+  EXPECT_EQ(ringkernel_last_version(), 0u) << "no reply";
+  ASSERT_EQ(ringkernel_send_bytes(kernel, &message, timeout_ns, nullptr), RINGKERNEL_OK);
+  ASSERT_EQ(ringkernel_receive_bytes(kernel, 10 * timeout_ns, &reply, nullptr), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_last_version(), 2u);
   ASSERT_EQ(ringkernel_program_swap_back(runtime_, "counter", nullptr), RINGKERNEL_OK) << error();
   ASSERT_EQ(ringkernel_call_bytes(kernel, &message, timeout_ns, &reply), RINGKERNEL_OK) << error();
   EXPECT_EQ(count, 6u);
@@ -194,7 +231,7 @@ TEST_F(ProgramsCapi, AProgramIsSwappedAndSwappedBack) {
             RINGKERNEL_E_invalid_argument);
 }
 
-TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
+TEST_P(ProgramsCapiOnEach, MethodsAreCalledByTheirNames) {
   std::ifstream file(RK_SHOP_BINARY, std::ios::binary);
   const std::string schema{std::istreambuf_iterator<char>(file), {}};
   ringkernel_program program = counter_program();
@@ -235,13 +272,8 @@ TEST_F(ProgramsCapi, MethodsAreCalledByTheirNames) {
 }
 
 /// Without waiting: what a handler says comes with the completion, to the thread that takes it.
-TEST_F(ProgramsCapi, MethodsAreCalledAsynchronously) {
-  ringkernel_program program{};
-  program.struct_size = sizeof program;
-  program.name = "shop";
-  program.source_name = "shop.rk.cl";
-  program.source = shop;
-  program.schema_name = RK_SHOP_BINARY;
+TEST_P(ProgramsCapiOnEach, MethodsAreCalledAsynchronously) {
+  const ringkernel_program program = shop_program();
   ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
   ringkernel_kernel* const kernel = launch("shop", "Till");
   ringkernel_method buy{}, total{};
@@ -265,6 +297,7 @@ TEST_F(ProgramsCapi, MethodsAreCalledAsynchronously) {
   ASSERT_EQ(ringkernel_queue_next(queue, 60 * timeout_ns, &ended), RINGKERNEL_OK) << error();
   EXPECT_EQ(ended.status, RINGKERNEL_OK) << error();
   EXPECT_LT(reply.data_bytes, buy.reply_bytes);
+  EXPECT_EQ(ringkernel_last_version(), 1u) << "of the reply, to the thread that takes it";
   reply.data_bytes = room.size();
   ASSERT_EQ(begin(&total), RINGKERNEL_OK) << error();
   ASSERT_EQ(ringkernel_queue_next(queue, 60 * timeout_ns, &ended), RINGKERNEL_OK) << error();
@@ -272,12 +305,70 @@ TEST_F(ProgramsCapi, MethodsAreCalledAsynchronously) {
   std::uint64_t detail = 0;
   EXPECT_EQ(ringkernel_last_fault(&detail), 4u);
   EXPECT_EQ(detail, 1u);
+  EXPECT_EQ(ringkernel_last_version(), 0u) << "no reply";
   EXPECT_EQ(ringkernel_queue_close(queue), RINGKERNEL_OK);
   ringkernel_method_figures figures{};
   figures.struct_size = sizeof figures;
   ASSERT_EQ(ringkernel_kernel_method_metrics(kernel, &total, &figures), RINGKERNEL_OK) << error();
   EXPECT_EQ(figures.answered, 1u);
   EXPECT_EQ(figures.faults, 1u);
+}
+
+TEST_P(ProgramsCapiOnEach, AnActiveKernelTellsItsStateAsJson) {
+  const ringkernel_program program = shop_program();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_kernel* const kernel = launch("shop", "Till");
+  ringkernel_method buy{};
+  ASSERT_EQ(ringkernel_kernel_method(kernel, "Buy", &buy), RINGKERNEL_OK) << error();
+  std::array<std::uint8_t, 12> empty{8, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0, 0};
+  const ringkernel_bytes request{empty.data(), empty.size()};
+  std::string room(buy.reply_bytes, ' ');
+  ringkernel_bytes reply{room.data(), room.size()};
+  ASSERT_EQ(ringkernel_call_method(kernel, &buy, &request, timeout_ns, &reply), RINGKERNEL_OK)
+      << error();
+  const char* json = nullptr;
+  ASSERT_EQ(ringkernel_kernel_state_json(kernel, &json), RINGKERNEL_OK) << error();
+  EXPECT_THAT(json, HasSubstr("\"purchases\": 1"));
+  EXPECT_EQ(ringkernel_kernel_state_json(kernel, nullptr), RINGKERNEL_E_invalid_argument);
+  ASSERT_EQ(ringkernel_kernel_terminate(kernel, 0), RINGKERNEL_OK);
+  EXPECT_EQ(ringkernel_kernel_state_json(kernel, &json), RINGKERNEL_E_invalid_state);
+}
+
+TEST_F(ProgramsCapi, AProgramTellsItsBehavioursAndMethods) {
+  const ringkernel_program program = shop_program();
+  ASSERT_EQ(ringkernel_program_add(runtime_, &program), RINGKERNEL_OK) << error();
+  ringkernel_program_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(ringkernel_program_describe(runtime_, "shop", &info), RINGKERNEL_OK) << error();
+  EXPECT_EQ(info.version, 1u);
+  EXPECT_EQ(info.takes_ops, 0u);
+  EXPECT_THAT(info.header, HasSubstr("RK_ON_Till_Buy"));
+  ASSERT_EQ(info.behaviour_count, 2u);
+  const ringkernel_behaviour_info& shelf = *info.behaviours[0];
+  const ringkernel_behaviour_info& till = *info.behaviours[1];
+  EXPECT_STREQ(shelf.name, "Shelf");
+  EXPECT_EQ(shelf.state_version, 3u);
+  ASSERT_EQ(shelf.method_count, 1u);
+  EXPECT_STREQ(shelf.methods[0]->reply, "shop.Level");
+  EXPECT_STREQ(till.name, "Till");
+  EXPECT_STREQ(till.state, "shop.TillState");
+  EXPECT_EQ(till.state_bytes, 16u);
+  ASSERT_EQ(till.method_count, 2u);
+  EXPECT_STREQ(till.methods[0]->name, "Buy");
+  EXPECT_STREQ(till.methods[0]->request, "shop.Purchase");
+  EXPECT_STREQ(till.methods[1]->name, "Total");
+  ringkernel_kernel* const kernel = launch("shop", "Till");
+  ringkernel_method buy{};
+  ASSERT_EQ(ringkernel_kernel_method(kernel, "Buy", &buy), RINGKERNEL_OK) << error();
+  EXPECT_EQ(till.methods[0]->id, buy.id);
+  EXPECT_EQ(till.methods[0]->reply_bytes, buy.reply_bytes);
+  ASSERT_EQ(ringkernel_program_describe(runtime_, "core", &info), RINGKERNEL_OK) << error();
+  EXPECT_EQ(info.takes_ops, 1u);
+  EXPECT_EQ(info.behaviour_count, 0u);
+  EXPECT_STREQ(info.header, "");
+  EXPECT_EQ(ringkernel_program_describe(runtime_, "shops", &info), RINGKERNEL_E_program_not_found);
+  EXPECT_EQ(ringkernel_program_describe(runtime_, nullptr, &info), RINGKERNEL_E_invalid_argument);
+  EXPECT_EQ(ringkernel_program_describe(runtime_, "shop", nullptr), RINGKERNEL_E_invalid_argument);
 }
 
 TEST_F(ProgramsCapi, RefusesNullAndNonsense) {

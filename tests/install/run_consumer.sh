@@ -45,6 +45,7 @@ case " ${TOOLS:-} " in
   *" rkc "*) RINGKERNEL_CXX=/nonexistent; export RINGKERNEL_CXX ;;
 esac
 RINGKERNEL_CACHE=0 "$work/build/program_consumer"
+RINGKERNEL_CACHE=0 "$work/build/c_program_consumer"
 [ -z "${WITH_SCHEMA:-}" ] || RINGKERNEL_CACHE=0 "$work/build/json_consumer"
 unset RINGKERNEL_CXX
 [ -z "${WITH_JSON:-}" ] || RINGKERNEL_CACHE=0 "$work/build/c_json_consumer"

@@ -107,7 +107,14 @@ struct Case {
   bool closes = false;
   /// In every run each allocation of it; on OpenCL not if `closes`, which takes long there.
   bool in_full = false;
+  /// Not with a driver, where it takes long and nothing of it is another: what lies below has a
+  /// case of its own.
+  bool natively = false;
 };
+[[nodiscard]] constexpr Case natively(Case one) noexcept {
+  one.natively = true;
+  return one;
+}
 
 [[nodiscard]] RuntimeOptions runtime_options();
 /// [1, 2, 3, 4], and whether a reply is its double.
@@ -119,5 +126,6 @@ struct Case {
 [[nodiscard]] std::span<const Case> tensor_cases();
 [[nodiscard]] std::span<const Case> program_cases();
 [[nodiscard]] std::span<const Case> c_cases();
+[[nodiscard]] std::span<const Case> c_program_cases();
 
 }  // namespace ringkernel::test::allocation

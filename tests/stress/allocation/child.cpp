@@ -22,8 +22,8 @@ namespace {
 
 std::vector<const Case*> all_cases() {
   std::vector<const Case*> all;
-  for (const auto cases :
-       {lifecycle_cases(), message_cases(), tensor_cases(), program_cases(), c_cases()})
+  for (const auto cases : {lifecycle_cases(), message_cases(), tensor_cases(), program_cases(),
+                           c_cases(), c_program_cases()})
     for (const Case& one : cases) all.push_back(&one);
   return all;
 }
@@ -95,6 +95,10 @@ int main(int count, char** arguments) {
   if (count != 6) return 2;
   const Case* const one = find(arguments[2]);
   if (one == nullptr) return 2;
+  if (one->natively && !is_of_host_threads(arguments[1])) {
+    std::printf("@done\n");
+    return 0;
+  }
   const bool on_opencl = std::strcmp(arguments[1], "opencl") == 0;
   if (on_opencl) injection::watch_driver();
   // Asio's, whose first use ends the process where it has no memory (docs/RELIABILITY.md).

@@ -52,6 +52,15 @@ void mind(World& world) {
 }
 void no_mind(World& world) { world.mind.reset(); }
 
+Outcome function_states(World& world) {
+  const Result<void> written = world.function.write_state(0, numbers().floats());
+  if (!written) return world.of(written);
+  std::array<float, 4> elements{};
+  const Result<void> read = world.function.read_state(0, elements);
+  if (!read) return world.of(read);
+  if (elements[3] != numbers().floats()[3]) return world.complain("another state");
+  return world.of(world.function.reset_states());
+}
 Outcome allocate(World& world) {
   const Result<Tensor> tensor = world.runtime->allocate(four);
   if (tensor) world.tensor = *tensor;
@@ -175,6 +184,7 @@ constexpr Case cases[] = {
     {"compile", with_graph, compile},
     {"get_or_compile", with_graph, get_or_compile, Scope::thread, false, true},
     {"CompiledFunction::instance", with_function, instance},
+    {"write_state, read_state, reset_states", with_function, function_states},
     {"onnx::read", with_file, read_onnx},
     {"execute", with_function, execute},
     {"prepare, execute", with_function, prepare_and_execute},
