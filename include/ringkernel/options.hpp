@@ -76,7 +76,10 @@ struct RuntimeOptions {
   /// What rkstat, metrics and the log call it, in this process and the next: UTF-8 without
   /// controls, of at most `runtime_name_length_max` bytes. Empty: "PID/NUMBER".
   std::string name = {};
-  /// The one device-visible allocation: rings, control blocks, tensors.
+  /// The one device-visible allocation: rings, control blocks, tensors. More than the device
+  /// allocates at once is limit_exceeded; more than memory and swap of the host is
+  /// allocation_failure on the native backend. A container's limit is not looked at: it holds when
+  /// memory is used.
   std::uint64_t arena_bytes = 128ull * 1024 * 1024;
   /// Ring kernels per program; a multiple of 16, at most `kernels_max`.
   std::uint32_t kernels_per_program = kernels_max;

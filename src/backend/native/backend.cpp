@@ -1,4 +1,5 @@
 // The native backend's table: one device, the host itself.
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,20 @@ uint64_t memory_bytes() {
          static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
+/// Memory of an arena is taken when it is first used, so without this any size could be had, and
+/// the process would be killed later. A container's limit, or what others use, is not in it.
+Result<void> check_room(uint64_t arena_bytes) {
+  struct sysinfo host {};
+  if (::sysinfo(&host) != 0) return {};  // a filter of system calls: then the system decides
+  const uint64_t memory = uint64_t{host.totalram} * host.mem_unit;
+  const uint64_t swap = uint64_t{host.totalswap} * host.mem_unit;
+  if (arena_bytes <= memory + swap) return {};
+  return Error(Errc::allocation_failure, "arena_bytes is " + std::to_string(arena_bytes) +
+                                             "; this host has " + std::to_string(memory) +
+                                             " bytes of memory and " + std::to_string(swap) +
+                                             " of swap");
+}
+
 Error no_such_device(uint32_t device) {
   return {Errc::invalid_argument,
           "device " + std::to_string(device) + ": the native backend has one device, number 0"};
@@ -79,6 +94,7 @@ int32_t open(uint32_t device, const rk_device_options* options, rk_device** out)
       return Error(Errc::backend_unavailable,
                    "the native backend works in the process's own memory: it has no strategy but "
                    "zero_copy");
+    RK_TRY_VOID(check_room(options->arena_bytes));
     RK_TRY(arena, Memory::map("an arena", align_up<uint64_t>(options->arena_bytes, 4096)));
     *out = reinterpret_cast<rk_device*>(new HostDevice{
         .work_groups = std::clamp(options->work_groups, 1u, RK_WORK_GROUPS_MAX),

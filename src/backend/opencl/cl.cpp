@@ -21,12 +21,10 @@ namespace {
 constexpr const char* library_variable = "RINGKERNEL_OPENCL_LIBRARY";
 
 std::vector<std::string> candidates() {
-  std::vector<std::string> names;
-  const std::string_view chosen = environment(library_variable);
-  if (!chosen.empty()) names.emplace_back(chosen);
-  names.emplace_back("libOpenCL.so.1");
-  names.emplace_back("libOpenCL.so");
-  return names;
+  // Whoever names one means it: another would hide that it cannot be loaded.
+  if (const std::string_view chosen = environment(library_variable); !chosen.empty())
+    return {std::string(chosen)};
+  return {"libOpenCL.so.1", "libOpenCL.so"};
 }
 
 constexpr const char* needed_symbols[] = {
@@ -78,6 +76,13 @@ std::string status_text(cl_int status) {
     if (entry.status == status)
       return std::string(entry.name) + " (" + std::to_string(status) + ")";
   return "status " + std::to_string(status);
+}
+
+bool may_pass(const Error& error) {
+  return error == Errc::allocation_failure ||
+         std::ranges::any_of(status_names, [&error](const StatusName& entry) {
+           return may_pass(entry.status) && error.detail.find(entry.name) != std::string::npos;
+         });
 }
 
 Error call_error(const char* call, cl_int status) {

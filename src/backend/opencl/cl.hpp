@@ -61,7 +61,7 @@ struct Library {
   std::string pocl_trouble;        ///< with PoCL's cache folder; mostly empty
 };
 
-/// Loads the library, once per process: $RINGKERNEL_OPENCL_LIBRARY, then the system's loader.
+/// Loads the library, once per process: $RINGKERNEL_OPENCL_LIBRARY, or else the system's loader.
 const Library& load_library();
 
 /// The functions. Only after `load_library` was seen to succeed.
@@ -79,6 +79,10 @@ constexpr bool may_pass(cl_int status) noexcept {
   return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
          status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_COMMAND_QUEUE;
 }
+
+/// Whether a text names such a status (`status_text`), or its code stands for one: errors of calls,
+/// and of events, are passed on as texts.
+bool may_pass(const Error& error);
 
 /// The status of a call that is made once more where it may pass then: for calls whose failure is
 /// the end of a program.

@@ -72,7 +72,9 @@ Result<std::unique_ptr<ClDevice>> ClDevice::open(const FoundDevice& found,
   RK_TRY_VOID(check_arena(found.description, options.arena_bytes));
   RK_TRY(flags, build_options(found.id));
   RK_TRY_VOID(check_files_left());
-  const PoclMark mark(pocl_cache_folder(found.description.platform));
+  const std::string folder = pocl_cache_folder(found.description.platform);
+  RK_TRY_VOID(check_pocl_room(folder));
+  const PoclMark mark(folder);
   const Residency::Hold hold(found.residency_to_hold());
   RK_TRY(context, make_context(found.id));
   auto cache = std::make_unique<BinaryCache>(found);

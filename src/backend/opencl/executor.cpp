@@ -111,7 +111,9 @@ Result<Queue> ClExecutor::make_queue_of_slices() {
 
 Result<ClKernel> ClExecutor::make_kernel(const rk_program_source& program, cl_command_queue queue) {
   RK_TRY_VOID(check_files_left());
-  const PoclMark mark(pocl_cache_folder(device_.found().description.platform));
+  const std::string folder = pocl_cache_folder(device_.found().description.platform);
+  RK_TRY_VOID(check_pocl_room(folder));
+  const PoclMark mark(folder);
   RK_TRY(kernel, device_.make_executor_kernel(program));
   const auto bind = [&](uint64_t memory_bytes, uint64_t executor_offset) -> Result<void> {
     RK_TRY_VOID(set_argument<cl_ulong>(kernel.get(), 1, memory_bytes));

@@ -4,6 +4,7 @@
 //   discover           lists the OpenCL devices and the report
 //   open               opens the first usable device and one executor
 //   anew               the same, whatever is remembered of its self-test
+//   choose             opens it with the strategy that it gets, and prints why no better one
 //   slices N           launches N slices one after the other; prints the first error
 //   exit | _exit       leaves while a slice is running
 #include <unistd.h>
@@ -91,15 +92,21 @@ int main(int argument_count, char** arguments) {
   const backend::Backend opencl = *backend::find_backend("opencl");
   if (command == "discover") return discover(opencl);
 
-  auto device = opencl.open(usable_device(opencl), {.struct_bytes = 0,
-                                                    .executors_max = 1,
-                                                    .arena_bytes = ExecutorArena::bytes,
-                                                    .transfer = RK_TRANSFER_ZERO_COPY,
-                                                    .work_groups = 1,
-                                                    .test_anew = command == "anew" ? 1u : 0u,
-                                                    .driver_timeout_ns = 0,
-                                                    .end_timeout_ns = 0});
+  auto device =
+      opencl.open(usable_device(opencl),
+                  {.struct_bytes = 0,
+                   .executors_max = 1,
+                   .arena_bytes = ExecutorArena::bytes,
+                   .transfer = command == "choose" ? RK_TRANSFER_NONE : RK_TRANSFER_ZERO_COPY,
+                   .work_groups = 1,
+                   .test_anew = command == "anew" ? 1u : 0u,
+                   .driver_timeout_ns = 0,
+                   .end_timeout_ns = 0});
   if (!device.has_value()) return failed(device.error());
+  if (command == "choose") {
+    std::printf("%s\n%s", device->state()->self_test, device->state()->steps_down);
+    return 0;
+  }
   auto executor =
       device->create_executor(testing::built_in("echo"), ExecutorArena::executor_offset);
   if (!executor.has_value()) return failed(executor.error());

@@ -12,12 +12,15 @@
 //                clWaitForEvents
 // RK_STALL=<what>:<call>:<n> has the n-th call of that name hang for ever (`hang`), or begin after
 // ten seconds (`delay`), and prints "reached" then; it is read once. The calls: those above,
-// and `devices`, `finish`, `map`, `unmap`, `callback`, `context`, `queue`, `program`, `kernel`,
-// `release`, of whatever kind.
-// `all` instead of a number picks every call from then on: the variable is read at each of them.
-// `n+` picks the n-th and the next: what is tried once more fails then, too. `/n` picks every n-th;
-// each answers another of the codes that may pass, and how many did is printed at the end. The next
-// call of the thread is not picked then, whatever others have called meanwhile.
+// and `platforms`, `platform`, `devices`, `device`, `finish`, `map`, `unmap`, `callback`, `retain`,
+// `context`, `queue`, `program`, `binary`, `log`, `kernel`, `release`, of whatever kind.
+// `platform`, `device`, `binary` and `log` are clGetPlatformInfo, clGetDeviceInfo, clGetProgramInfo
+// and clGetProgramBuildInfo. `later_` before a name counts from the first clCreateContext on, which
+// is behind the search for devices. `all` instead of a number picks every call from then on: the
+// variable is read at each of them. `n+` picks the n-th and the next: what is tried once more fails
+// then, too. `/n` picks every n-th; each answers another of the codes that may pass, and how many
+// did is printed at the end. The next call of the thread is not picked then, whatever others have
+// called meanwhile.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <CL/cl_layer.h>
@@ -43,6 +46,7 @@ struct Stall {
   bool is_delay = false;
   std::string call;
   int number = 0;
+  std::atomic<bool> has_begun = false;
   std::atomic<int> calls = 0;
 };
 Stall stall;
@@ -56,11 +60,15 @@ void read_stall() {
   stall.is_delay = plan.substr(0, first) == "delay";
   stall.call = plan.substr(first + 1, last - first - 1);
   stall.number = std::atoi(plan.data() + last + 1);
+  constexpr std::string_view later = "later_";
+  stall.has_begun = !stall.call.starts_with(later);
+  if (!stall.has_begun) stall.call.erase(0, later.size());
 }
 
 /// Stays here if the plan says so of this call.
 void stay_if_planned(std::string_view call) {
-  if (call != stall.call || ++stall.calls != stall.number) return;
+  if (call == "context") stall.has_begun = true;
+  if (!stall.has_begun || call != stall.call || ++stall.calls != stall.number) return;
   constexpr std::string_view text = "reached\n";
   (void)!::write(STDOUT_FILENO, text.data(), text.size());
   do {
@@ -236,28 +244,40 @@ void put_behind() {
   put_behind<entry, call>(entry);
 }
 
+constexpr char call_platforms[] = "platforms";
+constexpr char call_platform[] = "platform";
 constexpr char call_devices[] = "devices";
+constexpr char call_device[] = "device";
 constexpr char call_finish[] = "finish";
 constexpr char call_map[] = "map";
 constexpr char call_unmap[] = "unmap";
 constexpr char call_callback[] = "callback";
+constexpr char call_retain[] = "retain";
 constexpr char call_context[] = "context";
 constexpr char call_queue[] = "queue";
 constexpr char call_program[] = "program";
+constexpr char call_binary[] = "binary";
+constexpr char call_log[] = "log";
 constexpr char call_kernel[] = "kernel";
 constexpr char call_release[] = "release";
 
 void put_behind_stays() {
+  put_behind<&cl_icd_dispatch::clGetPlatformIDs, call_platforms>();
+  put_behind<&cl_icd_dispatch::clGetPlatformInfo, call_platform>();
   put_behind<&cl_icd_dispatch::clGetDeviceIDs, call_devices>();
+  put_behind<&cl_icd_dispatch::clGetDeviceInfo, call_device>();
   put_behind<&cl_icd_dispatch::clFinish, call_finish>();
   put_behind<&cl_icd_dispatch::clEnqueueMapBuffer, call_map>();
   put_behind<&cl_icd_dispatch::clEnqueueUnmapMemObject, call_unmap>();
   put_behind<&cl_icd_dispatch::clSetEventCallback, call_callback>();
+  put_behind<&cl_icd_dispatch::clRetainEvent, call_retain>();
   put_behind<&cl_icd_dispatch::clCreateContext, call_context>();
   put_behind<&cl_icd_dispatch::clCreateCommandQueue, call_queue>();
   put_behind<&cl_icd_dispatch::clCreateCommandQueueWithProperties, call_queue>();
   put_behind<&cl_icd_dispatch::clCreateProgramWithSource, call_program>();
   put_behind<&cl_icd_dispatch::clCreateProgramWithBinary, call_program>();
+  put_behind<&cl_icd_dispatch::clGetProgramInfo, call_binary>();
+  put_behind<&cl_icd_dispatch::clGetProgramBuildInfo, call_log>();
   put_behind<&cl_icd_dispatch::clCreateKernel, call_kernel>();
   put_behind<&cl_icd_dispatch::clReleaseContext, call_release>();
   put_behind<&cl_icd_dispatch::clReleaseCommandQueue, call_release>();

@@ -3,6 +3,7 @@
 #include "backend/native/executor.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <memory>
@@ -104,6 +105,28 @@ TEST(NativeBackend, HasOneMemoryAndSaysSo) {
     EXPECT_EQ(device.error(), Errc::backend_unavailable);
     EXPECT_THAT(device.error().detail, HasSubstr("no strategy but zero_copy"));
   }
+}
+
+TEST(NativeBackend, RefusesAnArenaThatTheHostHasNoMemoryFor) {
+  const backend::Backend native = backend::find_backend("native").value();
+  struct sysinfo host {};
+  ASSERT_EQ(::sysinfo(&host), 0);
+  const std::uint64_t memory = std::uint64_t{host.totalram} * host.mem_unit;
+  const std::uint64_t swap = std::uint64_t{host.totalswap} * host.mem_unit;
+  rk_device_options options{};
+  for (const std::uint64_t bytes :
+       {memory + swap + 1, std::uint64_t{64} << 40, ~std::uint64_t{0}}) {
+    options.arena_bytes = bytes;
+    const auto device = native.open(0, options);
+    ASSERT_TRUE(device.has_error()) << bytes;
+    EXPECT_EQ(device.error(), Errc::allocation_failure);
+    EXPECT_THAT(device.error().detail,
+                HasSubstr("arena_bytes is " + std::to_string(bytes) + "; this host has " +
+                          std::to_string(memory) + " bytes of memory and " + std::to_string(swap) +
+                          " of swap"));
+  }
+  options.arena_bytes = std::uint64_t{4} << 20;
+  EXPECT_TRUE(native.open(0, options).has_value());
 }
 
 }  // namespace

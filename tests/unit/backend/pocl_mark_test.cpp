@@ -1,14 +1,18 @@
-// Marks in PoCL's cache folder: those of the living are no finding, those of the dead are.
+// PoCL's cache folder. Marks there: those of the living are no finding, those of the dead are. And
+// the room that is left.
 #include "backend/opencl/cache/pocl_mark.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <thread>
 
+#include "backend/opencl/cache/pocl_cache.hpp"
+#include "support/skip.hpp"
 #include "support/temp_folder.hpp"
 
 namespace ringkernel::opencl {
@@ -34,6 +38,18 @@ class PoclMarks : public ::testing::Test {
     if (child == 0) {
       static const PoclMark* const mark = new PoclMark(folder());
       std::quick_exit(mark == nullptr ? 1 : 0);  // not the handlers of drivers in the parent
+    }
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  /// As LLVM ends a process, from a thread that compiles.
+  void exit_within() const {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::thread([this] {
+        const PoclMark mark(folder());
+        std::quick_exit(1);
+      }).join();
+      _exit(2);
     }
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
   }
@@ -67,6 +83,14 @@ TEST_F(PoclMarks, OfThoseWhoExitAreNoFinding) {
   EXPECT_FALSE(has_dead_mark(folder()));
 }
 
+TEST_F(PoclMarks, OfThoseWhomACompilerEndsAreFound) {
+#if defined(__SANITIZE_THREAD__)
+  RK_SKIP_UNSUPPORTED("ThreadSanitizer knows no threads behind a fork");
+#endif
+  ASSERT_NO_FATAL_FAILURE(exit_within());
+  EXPECT_TRUE(has_dead_mark(folder()));
+}
+
 TEST_F(PoclMarks, AFolderIsEmptiedWhereSomebodyDied) {
   add("entry");
   { const PoclMark mark(folder()); }
@@ -88,6 +112,19 @@ TEST_F(PoclMarks, AreNotWhereNothingCanBeWritten) {
   EXPECT_FALSE(has_dead_mark("/dev/null/kcache"));
   const PoclMark none("");
   EXPECT_FALSE(has_dead_mark(""));
+}
+
+TEST(PoclRoom, IsLookedAtWhereTheFolderIsOrWillBe) {
+  const testing::TempFolder folder;
+  const std::string path = folder.path().string() + "/pocl/kcache";
+  EXPECT_TRUE(check_pocl_room(path, 1));
+  EXPECT_TRUE(check_pocl_room(""));
+  constexpr std::uint64_t much = std::uint64_t{1} << 62;
+  const auto refused = check_pocl_room(path, much);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::backend_unavailable);
+  EXPECT_THAT(refused.error().detail,
+              ::testing::ContainsRegex("its cache folder '" + path + "' has [0-9]+ KiB left"));
 }
 
 }  // namespace

@@ -40,16 +40,31 @@ std::string objection_to_owner(const struct stat& what, bool is_sticky_enough) {
   return (what.st_mode & S_IWOTH) != 0 && !is_sticky ? "every user can write it" : "";
 }
 
+/// The nearest folder that exists; what it is; or why there is none.
+struct Nearest {
+  fs::path path;
+  struct stat what {};
+  int error = 0;
+};
+
+Nearest nearest_of(const std::string& path) {
+  Nearest nearest{.path = path};
+  while (stat(nearest.path.c_str(), &nearest.what) != 0) {
+    if (errno != ENOENT || nearest.path == nearest.path.parent_path()) {
+      nearest.error = errno;
+      break;
+    }
+    nearest.path = nearest.path.has_parent_path() ? nearest.path.parent_path() : ".";
+  }
+  return nearest;
+}
+
 /// Why PoCL could not make `path` or write there, or should not load what is there; empty if it
 /// can. Its own folders may be writable by a group, which is mostly the user's own.
 std::string objection_to_cache(const std::string& path) {
   std::error_code failed;
-  fs::path nearest = path;  // that exists
-  struct stat what {};
-  while (stat(nearest.c_str(), &what) != 0) {
-    if (errno != ENOENT || nearest == nearest.parent_path()) return text_of(errno);
-    nearest = nearest.has_parent_path() ? nearest.parent_path() : ".";
-  }
+  auto [nearest, what, error] = nearest_of(path);
+  if (error != 0) return text_of(error);
   if (!S_ISDIR(what.st_mode)) return text_of(ENOTDIR);
   if (eaccess(nearest.c_str(), W_OK | X_OK) != 0) return text_of(errno);
   // In a sticky folder what is not there yet is made by whoever comes first.
@@ -94,6 +109,21 @@ std::string objection_to_private(const std::string& folder) {
 
 std::string pocl_cache_folder(std::string_view platform) {
   return platform == pocl_platform ? chosen_or_own() : std::string();
+}
+
+Result<void> check_pocl_room(const std::string& folder, std::uint64_t needed_bytes) {
+  if (folder.empty()) return {};
+  struct statvfs disk {};
+  const Nearest nearest = nearest_of(folder);
+  if (nearest.error != 0 || statvfs(nearest.path.c_str(), &disk) != 0) return {};
+  if (disk.f_blocks == 0) return {};  // one that does not say
+  const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (left >= needed_bytes) return {};
+  return Error(Errc::backend_unavailable,
+               "PoCL needs " + std::to_string(needed_bytes >> 10) +
+                   " KiB for what it compiles, and ends the process without; its cache folder " +
+                   in_quotes(folder) + " has " + std::to_string(left >> 10) +
+                   " KiB left: make room, or name another one (POCL_CACHE_DIR)");
 }
 
 PoclCache choose_pocl_cache() {

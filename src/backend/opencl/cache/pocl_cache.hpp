@@ -4,8 +4,11 @@
 /// Threading: once, before the OpenCL library is loaded.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "ringkernel/result.hpp"
 
 namespace ringkernel::opencl {
 
@@ -21,5 +24,14 @@ PoclCache choose_pocl_cache();
 
 /// The folder that the driver of `platform` works on, if it is PoCL; empty where nobody knows.
 std::string pocl_cache_folder(std::string_view platform);
+
+/// What PoCL may need for one program: 1 MiB of what was measured stays, the rest is for its
+/// linker.
+inline constexpr std::uint64_t pocl_room_bytes = std::uint64_t{4} << 20;
+
+/// Whether PoCL can keep a program in its `folder`, which need not be there yet: its compiler ends
+/// the process on a full disk. An empty `folder` is nobody's. Errors: backend_unavailable.
+Result<void> check_pocl_room(const std::string& folder,
+                             std::uint64_t needed_bytes = pocl_room_bytes);
 
 }  // namespace ringkernel::opencl

@@ -55,9 +55,11 @@ Marks& marks() {
   return *all;
 }
 
-/// A process that exits did not die, whatever its threads are inside of.
+/// A process that exits did not die, whatever its threads are inside of. But the compiler in PoCL
+/// ends a process by `exit`, too, from one of our threads for drivers or one of PoCL's own. So only
+/// the main thread is believed; what another one leaves behind costs a build.
 void remove_marks() {
-  if (marks().process != getpid()) return;
+  if (marks().process != getpid() || gettid() != getpid()) return;
   const std::lock_guard lock(marks().mutex);
   for (const std::string& path : marks().paths) unlink(path.c_str());
 }

@@ -1,7 +1,7 @@
-/// PoCL ends the process that loads a damaged entry of its cache, by an assertion or a signal, and
-/// so every process after it. While one is inside PoCL with programs, a file of its own, the mark,
-/// lies in PoCL's folder. A mark that stays tells the next process that somebody died there;
-/// a process that exits takes its marks along.
+/// PoCL ends the process that loads a damaged entry of its cache, by an assertion, a signal or
+/// `exit`, and so every process after it. While one is inside PoCL with programs, a file of its
+/// own, the mark, lies in PoCL's folder. A mark that stays tells the next process that somebody
+/// died there; a process whose main thread exits takes its marks along.
 ///
 /// Threading: any thread. Processes meet by the lock (flock) of one more file: shared by those who
 /// have a mark, exclusive for whoever looks. So a mark that is found belongs to nobody who lives.

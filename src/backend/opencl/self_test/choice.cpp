@@ -68,6 +68,7 @@ void choose_work_groups(const FoundDevice& found, const Probe& probe, uint32_t w
           ? test_copied_work_groups(probe, claimed, choice.figures.polls_per_ms)
           : test_work_groups(probe, claimed);
   choice.work_groups = together.has_value() ? *together : 1;
+  if (!together && may_pass(together.error())) choice.may_pass = true;
   if (!together)
     choice.steps_down += "work-groups: " + together.error().detail + "\n";
   else if (*together < claimed)
@@ -88,6 +89,7 @@ Result<Choice> choose(const FoundDevice& found, const Probe& probe, uint32_t wan
       choice.figures = *figures;
       return choice;
     }
+    if (may_pass(figures.error())) choice.may_pass = true;
     choice.steps_down +=
         std::string(transfer_name(transfer)) + ": " + figures.error().detail + "\n";
   }
@@ -144,11 +146,11 @@ Result<Choice> choose_transfer(const FoundDevice& found, const Probe& probe, con
   std::optional<Choice> choice = wish.test_anew ? std::nullopt : record.load();
   if (!choice) {
     RK_TRY(chosen, choose(found, probe, wish.transfer));
-    record.store(chosen);
+    if (!chosen.may_pass) record.store(chosen);
     choice = std::move(chosen);
   }
   choose_work_groups(found, probe, wish.work_groups, *choice);
-  known.insert_or_assign(key, *choice);
+  if (!choice->may_pass) known.insert_or_assign(key, *choice);
   return *choice;
 }
 
@@ -164,11 +166,11 @@ std::string text_of(const Choice& choice) {
                            (choice.is_remembered ? "; remembered from an earlier process" : "");
   switch (choice.transfer) {
     case RK_TRANSFER_ZERO_COPY:
-      return "zero_copy confirmed: 100 pings answered by a running kernel, " + ping + polls +
-             groups + rest;
+      return "zero_copy confirmed: 100 pings of 512 bytes answered by a running kernel, " + ping +
+             polls + groups + rest;
     case RK_TRANSFER_DMA:
-      return "dma confirmed: 100 pings and 64 KiB copied beside a running kernel, " + ping + polls +
-             groups + rest;
+      return "dma confirmed: 100 pings of 512 bytes and 64 KiB copied beside a running kernel, " +
+             ping + polls + groups + rest;
     default: return "sliced confirmed: copy, kernel and copy back took " + ping.substr(4) + rest;
   }
 }

@@ -3,7 +3,8 @@
 /// Threading: any thread. Blocks for the self-tests, a fraction of a second each. Their result is
 /// remembered for the same device, driver and wish: in the process, and on disk for the next one
 /// (backend/cache/cache_place.hpp), where the number of work-groups is not kept. One that stepped
-/// down is only believed for a day, because a machine that was very busy can fail a self-test.
+/// down is only believed for a day, because a machine that was very busy can fail a self-test. One
+/// that did for a lack of memory or resources, which may be there again, is not remembered.
 /// Errors: Errc::backend_unavailable with every strategy that was tried, and why it would not do;
 /// never remembered.
 #pragma once
@@ -25,6 +26,7 @@ struct Choice {
   bool has_host_threads = false;  ///< host_threads.hpp
   int64_t tested_s = 0;           ///< when, in seconds since 1970
   bool is_remembered = false;     ///< found on disk
+  bool may_pass = false;          ///< a step down was for want of memory or resources (cl.hpp)
   std::string steps_down;         ///< lines "strategy: why not", "work-groups: why not more"
 };
 

@@ -11,6 +11,7 @@
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/program.hpp"
 #include "backend/opencl/self_test/self_test_limits.hpp"
+#include "backend/opencl/self_test/self_test_payload.hpp"
 #include "kernels/self_test.h"
 
 namespace ringkernel::opencl {
@@ -24,8 +25,9 @@ using namespace std::chrono_literals;
 /// than `self_test_step_timeout`, and finite.
 constexpr rk_u32 shared_polls_max = 4'000'000'000u;
 
-/// The host's line comes first, the work-groups' behind it.
+/// The host's lines come first, the work-groups' behind them.
 constexpr std::size_t host_bytes = sizeof(rk_self_test_host_line);
+constexpr std::size_t device_bytes = sizeof(rk_self_test_device_line);
 
 Result<void> set_arguments(cl_kernel kernel, const SharedMemory& memory) {
   reinterpret_cast<rk_self_test_host_line*>(memory.data())->polls_max = shared_polls_max;
@@ -113,7 +115,7 @@ class SelfTest {
   }
 
   Result<void> ping(rk_u32 number) {
-    host_.payload = number * 2654435761u;
+    fill_payload(host_.payload, number);
     // release: behind the payload; pairs with the acquire of the ping in rk_self_test
     std::atomic_ref(host_.ping[0]).store(number, std::memory_order_release);
     // acquire: the answer's payload; pairs with the release of `pong` in rk_self_test
@@ -121,8 +123,8 @@ class SelfTest {
     if (load(device_.pong) != number)
       return failure("ping " + std::to_string(number) + " of " + std::to_string(self_test_pings) +
                      " was not answered: " + state_text());
-    if (device_.payload != ~host_.payload)
-      return failure("the answer to ping " + std::to_string(number) + " has the wrong payload");
+    if (std::string fault = fault_of_answer(device_.payload, number); !fault.empty())
+      return failure(std::move(fault));
     return {};
   }
 
@@ -156,7 +158,7 @@ Result<SelfTestFigures> test_zero_copy(const Probe& probe) {
                               probe.cache));
   RK_TRY(kernel, make_kernel(built.program.get(), "rk_self_test"));
   RK_TRY(queue, make_queue(probe.context, probe.device));
-  RK_TRY(memory, SharedMemory::allocate(probe.context, host_bytes + RK_LINE_BYTES));
+  RK_TRY(memory, SharedMemory::allocate(probe.context, host_bytes + device_bytes));
   RK_TRY_VOID(set_arguments(kernel.get(), memory));
   RK_TRY(event, enqueue_one(queue.get(), kernel.get()));
   SelfTest test(memory.data(), event.get());
@@ -176,7 +178,7 @@ namespace {
 Result<uint32_t> count_together(const Probe& probe, cl_kernel kernel, uint32_t work_groups) {
   RK_TRY(queue, make_queue(probe.context, probe.device));
   RK_TRY(memory, SharedMemory::allocate(probe.context,
-                                        host_bytes + std::size_t{work_groups} * RK_LINE_BYTES));
+                                        host_bytes + std::size_t{work_groups} * device_bytes));
   auto& host = *reinterpret_cast<rk_self_test_host_line*>(memory.data());
   const std::span devices(reinterpret_cast<rk_self_test_device_line*>(memory.data() + host_bytes),
                           work_groups);

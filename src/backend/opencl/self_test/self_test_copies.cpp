@@ -11,6 +11,7 @@
 #include "backend/opencl/program.hpp"
 #include "backend/opencl/self_test/self_test.hpp"
 #include "backend/opencl/self_test/self_test_limits.hpp"
+#include "backend/opencl/self_test/self_test_payload.hpp"
 #include "kernels/self_test.h"
 
 namespace ringkernel::opencl {
@@ -33,7 +34,7 @@ Error failure(std::string what) {
   return {Errc::backend_unavailable, "self-test: " + std::move(what)};
 }
 
-/// The probe kernel with its two lines in the device's memory, and the host's copies of them.
+/// The probe kernel with its two structs in the device's memory, and the host's copies of them.
 class CopiedProbe {
  public:
   CopiedProbe(CopiedProbe&&) = default;
@@ -76,7 +77,7 @@ class CopiedProbe {
     sent_ = {};
     sent_.polls_max = polls;
     sent_.ping[0] = ping;
-    sent_.payload = ping * 2654435761u;
+    fill_payload(sent_.payload, ping);
     RK_TRY_VOID(reset(slices_.get()));
     Run run;
     const auto begin = Clock::now();
@@ -134,8 +135,10 @@ class CopiedProbe {
 
   Result<void> ping(rk_u32 number) {
     sent_.ping[0] = number;
-    sent_.payload = number * 2654435761u;
-    RK_TRY(payload, write_word(offsetof(rk_self_test_host_line, payload), sent_.payload));
+    fill_payload(sent_.payload, number);
+    RK_TRY(payload,
+           enqueue_write(copies_.get(), host_line_.get(), offsetof(rk_self_test_host_line, payload),
+                         sent_.payload, sizeof sent_.payload));
     RK_TRY(bell, write_word(offsetof(rk_self_test_host_line, ping), sent_.ping[0]));
     const auto deadline = Clock::now() + copied_step_timeout;
     do {
@@ -148,8 +151,8 @@ class CopiedProbe {
 
   Result<void> check_answer(rk_u32 number) const {
     if (line_.pong != number) return failure("the kernel did not see what was copied before it");
-    if (line_.payload != ~sent_.payload)
-      return failure("the answer to ping " + std::to_string(number) + " has the wrong payload");
+    if (std::string fault = fault_of_answer(line_.payload, number); !fault.empty())
+      return failure(std::move(fault));
     return {};
   }
 
@@ -199,7 +202,7 @@ class CopiedProbe {
     return enqueue_write(copies_.get(), host_line_.get(), offset, &word, sizeof word);
   }
 
-  /// The device's line as of some moment after everything before it in the queue. In order: the
+  /// The device's lines as of some moment after everything before it in the queue. In order: the
   /// answer's number, then the rest, so that the payload belongs to it.
   Result<void> read_line(cl_command_queue queue, std::chrono::nanoseconds timeout) {
     RK_TRY(number, enqueue_read(queue, device_line_.get(), offsetof(rk_self_test_device_line, pong),
