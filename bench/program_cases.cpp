@@ -118,18 +118,25 @@ Measurement echo_in_turn(const char* backend, std::size_t count) {
   });
 }
 
-Measurement order_of_bytes() {
-  rk::RingKernelRuntime runtime = open_runtime("native");
+/// Its name.
+std::string add_orders_of_bytes(rk::RingKernelRuntime& runtime) {
   (void)runtime
       .add_program({.name = "orders",
                     .source = rk::Source::text("orders.rk.cl", order_source),
                     .state_bytes = 8,
                     .reply_bytes = 8})
       .value();
-  rk::Kernel kernel = launch(runtime, "orders");
-  const std::array<std::uint32_t, 6> order{7, 0, 1, 12, 3, 0};
+  return "orders";
+}
+
+constexpr std::array<std::uint32_t, 6> order_in_bytes{7, 0, 1, 12, 3, 0};
+
+Measurement order_of_bytes() {
+  rk::RingKernelRuntime runtime = open_runtime("native");
+  rk::Kernel kernel = launch(runtime, add_orders_of_bytes(runtime));
   return time_block([&] {
-    if (!kernel.call(std::as_bytes(std::span(order)))) throw std::runtime_error("no reply");
+    if (!kernel.call(std::as_bytes(std::span(order_in_bytes))))
+      throw std::runtime_error("no reply");
   });
 }
 
@@ -150,6 +157,34 @@ Measurement order_of_table() {
   return time_block([&] {
     if (!kernel.call(message)) throw std::runtime_error("no reply");
   });
+}
+
+/// What the table costs more than the struct: blocks of both in turn, in one process, and the
+/// difference within each pair.
+Measurement table_over_bytes() {
+  rk::RingKernelRuntime runtime = open_runtime("native");
+  rk::Kernel table_kernel = launch_typed(runtime);
+  rk::Kernel bytes_kernel =
+      runtime.launch("bytes", {.program = add_orders_of_bytes(runtime), .auto_activate = true})
+          .value();
+  const rk::Method submit = table_kernel.method("Submit").value();
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(exchange::CreateOrder(builder, 7, exchange::Side::Sell, 12, 3));
+  const rk::Message message{submit, rk::typed<exchange::Order>(builder).bytes};
+  constexpr int block = 256;
+  Latencies latencies;
+  while (latencies.more()) {
+    const Stopwatch of_bytes;
+    for (int i = 0; i < block; ++i)
+      if (!bytes_kernel.call(std::as_bytes(std::span(order_in_bytes))))
+        throw std::runtime_error("no reply");
+    const double bytes_us = of_bytes.us();
+    const Stopwatch of_table;
+    for (int i = 0; i < block; ++i)
+      if (!table_kernel.call(message)) throw std::runtime_error("no reply");
+    latencies.add((of_table.us() - bytes_us) * 1000 / block);
+  }
+  return latencies.result();
 }
 
 #ifdef RK_BENCH_JSON
@@ -332,6 +367,7 @@ const Case cases[] = {
     {"native_echo_of_1000", "ns", [] { return echo_in_turn("native", 1000); }},
     {"order_of_table", "ns", order_of_table},
     {"order_of_bytes", "ns", order_of_bytes},
+    {"order_of_table_over_bytes", "ns", table_over_bytes},
 #ifdef RK_BENCH_JSON
     {"order_in_json", "ns", order_in_json},
 #endif
@@ -356,6 +392,7 @@ const Figure figures[] = {
      "native_echo_of_1000",
      {"native_user_echo"}},
     {"typed_order_ns", "ns", Better::lower, Figure::no_bar, "order_of_table", {"order_of_bytes"}},
+    {"typed_order_vs_bytes_ns", "ns", Better::lower, 10, "order_of_table_over_bytes"},
 #ifdef RK_BENCH_JSON
     {"json_order_ns", "ns", Better::lower, Figure::no_bar, "order_in_json", {"order_of_table"}},
 #endif

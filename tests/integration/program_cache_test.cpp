@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ringkernel::backend::CacheFolder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
@@ -114,6 +115,58 @@ TEST_F(ProgramCache, RebuildsWhatTheDriverRefusesAndReplacesIt) {
   EXPECT_EQ(entries().size(), all_entries());
   expect_call(counts(0, 0, programs()));
   expect_call(counts(programs_later, 0, 0));
+}
+
+TEST_F(ProgramCache, ServesAUsersProgramToTheNextProcess) {
+  const auto first = run("program");
+  EXPECT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("answer 42"));
+  EXPECT_THAT(first.output, HasSubstr(counts(0, programs(), 0)));
+  const auto next = run("program");
+  EXPECT_EQ(next.exit_code, 0) << next.output;
+  EXPECT_THAT(next.output, HasSubstr("answer 42"));
+  EXPECT_THAT(next.output, HasSubstr(counts(programs_later, 0, 0)));
+}
+
+/// A driver brings its own, and none of its caches helps it here. PoCL does not bring the linker,
+/// without which it ends the process.
+TEST_F(ProgramCache, AUsersProgramNeedsNoCompilerOfTheSystem) {
+  const fs::path linker = "/usr/bin/ld";
+  if (is_pocl_ && !fs::exists(linker))
+    RK_SKIP_UNSUPPORTED("PoCL's linker is not " + linker.string());
+  EXPECT_EQ(run("open").exit_code, 0);  // builds all but the program
+  const ringkernel::testing::TempFolder folder;
+  if (is_pocl_) fs::create_symlink(linker, folder.path() / "ld");
+  const auto child = run("program", {{"PATH", folder.path()},
+                                     {"RINGKERNEL_CXX", "/nonexistent"},
+                                     {"POCL_CACHE_DIR", folder.path()}});
+  EXPECT_EQ(child.exit_code, 0) << child.output;
+  EXPECT_THAT(child.output, HasSubstr("answer 42"));
+  EXPECT_THAT(child.output, HasSubstr(counts(programs_later - 1, 1, 0)));
+}
+
+/// Natively the system's compiler is not asked again: this one notes whenever it is.
+TEST(NativePrograms, AUsersProgramIsServedToTheNextProcess) {
+  const ringkernel::testing::TempFolder folder;
+  const fs::path compiler = folder.path() / "noting-c++", notes = folder.path() / "notes";
+  std::ofstream(compiler) << "#!/bin/sh\necho \"$@\" >> " << notes.string()
+                          << "\nexec c++ \"$@\"\n";
+  fs::permissions(compiler, fs::perms::owner_all);
+  const auto run = [&] {
+    return ringkernel::testing::run_child({RK_CACHE_CHILD, "program", "native"},
+                                          {{"XDG_CACHE_HOME", folder.path()},
+                                           {"RINGKERNEL_CACHE", "1"},
+                                           {"RINGKERNEL_CXX", compiler}});
+  };
+  const auto first = run();
+  EXPECT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("answer 42"));
+  EXPECT_THAT(read_file(notes), HasSubstr("program.cpp"));
+  fs::remove(notes);
+  const auto next = run();
+  EXPECT_EQ(next.exit_code, 0) << next.output;
+  EXPECT_THAT(next.output, HasSubstr("answer 42"));
+  EXPECT_THAT(read_file(notes), Not(HasSubstr("program.cpp")));
 }
 
 /// The key is text behind the header of 40 bytes.

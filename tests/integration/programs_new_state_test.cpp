@@ -125,14 +125,14 @@ TEST_P(NewState, IsDroppedOnTheWayBackAndOnlyThere) {
 
 TEST_P(NewState, WithoutASchemaItIsTheSame) {
   auto runtime = open();
-  const auto program = [](std::uint32_t state_bytes) {
+  const auto program = [](std::uint32_t kept_bytes) {
     return ProgramDesc{.name = "count",
                        .source = Source::text("count.rk.cl",
                                               "RK_ON_BYTES {\n"
                                               "  rk_reply_bytes(self)[0] = " +
-                                                  std::string(state_bytes != 0 ? "++*state" : "9") +
+                                                  std::string(kept_bytes != 0 ? "++*state" : "9") +
                                                   ";\n  return RK_OK;\n}\n"),
-                       .state_bytes = state_bytes,
+                       .state_bytes = kept_bytes,
                        .reply_bytes = 1};
   };
   ASSERT_TRUE(runtime.add_program(program(0)));

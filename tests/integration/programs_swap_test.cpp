@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/backends.hpp"
+#include "support/stress.hpp"
 
 namespace ringkernel::test {
 namespace {
@@ -138,7 +139,7 @@ TEST_P(Swap, WhatCannotBeSwappedSaysWhy) {
 /// Messages in flight while the program is swapped again and again: each has one outcome, in order,
 /// each was counted once, and versions only grow.
 TEST_P(Swap, UnderLoadNothingIsLost) {
-  constexpr std::uint64_t swaps = 40;
+  const std::uint64_t swaps = scaled(40, 40);  // RK_TEST_SCALE=25: a thousand
   constexpr int senders = 2;
   auto runtime = open();
   ASSERT_TRUE(runtime.add_program(counter(0)));

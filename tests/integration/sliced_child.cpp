@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <iostream>
 #include <vector>
 
@@ -11,6 +13,32 @@
 namespace {
 
 using namespace ringkernel;
+
+/// A user's: counts, in a state that outlives the slices.
+Result<void> talk_to_program(RingKernelRuntime& runtime) {
+  RK_TRY_VOID(runtime.add_program(
+      {.name = "count",
+       .source = Source::text("count.rk.cl",
+                              "RK_ON_BYTES {\n"
+                              "  RK_GLOBAL rk_u64* count = (RK_GLOBAL rk_u64*)state;\n"
+                              "  *count += rk_request_length(self);\n"
+                              "  *(RK_GLOBAL rk_u64*)rk_reply_bytes(self) = *count;\n"
+                              "  return RK_OK;\n"
+                              "}\n"),
+       .state_bytes = 8,
+       .reply_bytes = 8}));
+  RK_TRY(kernel, runtime.launch("count", {.program = "count",
+                                          .input_bytes = 4096,
+                                          .output_bytes = 4096,
+                                          .auto_activate = true}));
+  std::uint64_t counted = 0;
+  for (int i = 0; i < 3; ++i) {
+    RK_TRY(reply, kernel.call(std::vector<std::byte>(14)));
+    std::memcpy(&counted, reply.bytes().data(), sizeof counted);
+  }
+  if (counted != 42) return Error(Errc::internal, "a wrong count");
+  return {};
+}
 
 Result<void> talk() {
   // Another thread looks at the device's counters all the time.
@@ -45,6 +73,7 @@ Result<void> talk() {
   std::vector<float> sums(4);
   RK_TRY_VOID(tensor.read(sums));
   if (sums[3] != 8.0f) return Error(Errc::internal, "a wrong sum");
+  RK_TRY_VOID(talk_to_program(runtime));
   return runtime.shutdown();
 }
 

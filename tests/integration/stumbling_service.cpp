@@ -12,7 +12,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "ringkernel/ringkernel.hpp"
@@ -104,7 +106,69 @@ class Steps {
   static constexpr std::chrono::milliseconds margin = 7000ms;
 };
 
-/// Two kernels of one program, one of another: messages, figures, ends; and all of it once more.
+/// Another version of it takes its place.
+ProgramDesc counter(int version) {
+  return {.name = "counter",
+          .source = Source::text("counter.rk.cl",
+                                 "RK_ON_BYTES {\n"
+                                 "  (void)rk_request_length(self);\n"
+                                 "  rk_reply_bytes(self)[0] = " +
+                                     std::to_string(version) +
+                                     ";\n"
+                                     "  *(RK_GLOBAL rk_u64*)state += 1;\n"
+                                     "  return RK_OK;\n"
+                                     "}\n"),
+          .state_bytes = 8,
+          .reply_bytes = 1};
+}
+
+/// `async_call`, waited for here.
+Result<void> call_without_waiting(Kernel kernel) {
+  FutureCode ended;
+  kernel.async_call(numbered(1), ended.token());
+  if (const error_code code = ended.get()) return Error(code, "async_call");
+  return {};
+}
+
+/// What waits for the device otherwise than a call does, one thing beside the others: so a device
+/// that hangs keeps this no longer than the longest of them.
+void use_it_widely(Steps& steps, RingKernelRuntime& runtime,
+                   std::chrono::milliseconds driver_timeout) {
+  std::vector<std::jthread> threads;
+  const auto beside = [&](auto&& work) { threads.emplace_back(work); };
+  if (auto kernel = runtime.kernel("one"))
+    beside([&, kernel = *kernel]() mutable {
+      steps.take("async_call", call_timeout, [&] { return call_without_waiting(kernel); });
+      steps.take("deactivate", end_timeout, [&] { return kernel.deactivate(); });
+    });
+  if (auto kernel = runtime.kernel("two"))
+    beside([&, kernel = *kernel]() mutable {
+      if (!steps.take("send", call_timeout, [&] { return kernel.send(numbered(1)); })) return;
+      steps.take("receive", call_timeout, [&] { return kernel.receive(call_timeout); });
+    });
+  beside([&] {
+    const std::vector<float> there{1, 2, 3, 4};
+    std::vector<float> back(4);
+    auto tensor = steps.take("allocate", driver_timeout, [&] {
+      return runtime.allocate({DType::f32, {4}});
+    });
+    if (!tensor) return;
+    steps.take("write", driver_timeout, [&] { return tensor->write(there); });
+    steps.take("read", driver_timeout, [&] { return tensor->read(back); });
+  });
+  if (auto kernel = runtime.kernel("four"))
+    beside([&, kernel = *kernel]() mutable {
+      std::vector<std::byte> state(8);
+      steps.take("read_state", driver_timeout, [&] { return kernel.read_state(state); });
+      steps.take("write_state", driver_timeout, [&] { return kernel.write_state(state); });
+    });
+  beside([&] {
+    steps.take("swap_program", driver_timeout, [&] { return runtime.swap_program(counter(2)); });
+  });
+}
+
+/// Two kernels of one program, one of another, one of the user's: messages, figures, ends; and all
+/// of it once more.
 void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
   auto opened = steps.take("open", driver_timeout, [&] {
     return RingKernelRuntime::builder()
@@ -119,18 +183,22 @@ void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
   if (!opened) return;
   RingKernelRuntime& runtime = *opened;
   std::vector<Kernel> kernels;
-  const auto launch = [&](const char* id, const char* program) {
+  const auto launch = [&](const char* id, const char* program, bool is_active = true) {
     auto kernel = steps.take("launch", driver_timeout, [&] {
-      return runtime.launch(id, {.program = program, .auto_activate = true});
+      return runtime.launch(id, {.program = program, .auto_activate = is_active});
     });
     if (kernel) kernels.push_back(*kernel);
   };
   launch("one", "echo");
   launch("two", "echo");
   launch("three", "core");
+  const auto added =
+      steps.take("add_program", driver_timeout, [&] { return runtime.add_program(counter(1)); });
+  if (added) launch("four", "counter", false);  // so that its state can be copied
   bool is_well = true;
   for (int round = 0; round < rounds && is_well; ++round) {
     for (Kernel& kernel : kernels) {
+      if (kernel.id() == "four") continue;
       const std::vector<float> tensor{1, 2};
       const Result<void> called = steps.take("call", call_timeout, [&] {
         return kernel.id() == "three" ? only_error(kernel.call(ops::add(tensor, tensor)))
@@ -143,6 +211,7 @@ void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
     (void)runtime.metrics();
     return {};
   });
+  use_it_widely(steps, runtime, driver_timeout);
   for (Kernel& kernel : kernels)
     steps.take("terminate", end_timeout, [&] { return kernel.terminate(); });
   steps.take("restart", 2 * end_timeout, [&] { return runtime.restart("core"); });
@@ -187,7 +256,7 @@ int looking() {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  plan_faults("none:0");
+  if (std::getenv("RK_FAULT") == nullptr) plan_faults("none:0");
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
   if (command == "stalling") return stalling();
   if (command == "looking") return looking();
