@@ -50,7 +50,7 @@ std::string writer_of(const Schema& schema, const Behaviour& behaviour, const Me
     type.erase(0, name_space.size());
   std::replace(type.begin(), type.end(), '.', '_');
   for (const char* const verb : {"_set_", "_put_"}) {
-    const std::string writer = type + verb + std::string(field);
+    std::string writer = type + verb + std::string(field);
     if (schema.device_header().find(" " + writer + "(RK_GLOBAL ") != std::string::npos)
       return writer;
   }
