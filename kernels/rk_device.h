@@ -49,10 +49,9 @@
 #endif
 #define RK_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1))) RK_LANES
 #define RK_NOINLINE __attribute__((noinline)) static
-/// What runs rarely, or is one of several that a message may need, beside the path of all messages.
-/// A driver for a CPU compiles while a program is added: each pass of LLVM over the executor is
-/// shorter without it. A team's handlers have barriers, which PoCL wants in line, and on a GPU a
-/// call costs private memory.
+/// For what runs rarely, and for each of several methods. Not inlined where a driver for a CPU
+/// compiles the program: each of its passes over the executor is shorter then. Inlined on a GPU,
+/// where a call costs private memory, and for a team, whose barriers PoCL wants in line.
 #if RK_IS_GPU || defined(RK_TEAM)
 #define RK_APART RK_INLINE
 #else

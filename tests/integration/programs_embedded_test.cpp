@@ -65,6 +65,7 @@ TEST(EmbeddedPrograms, MayHaveASchemaThatIncludesAnother) {
   const auto report = kernel.call((*take)(builder));
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_EQ((*report)->text()->size(), 7u);
+  EXPECT_EQ(report->version(), added->version);
 }
 
 RK_ON_EACH_BACKEND(EmbeddedProgram);

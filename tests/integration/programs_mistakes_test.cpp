@@ -44,6 +44,15 @@ class ProgramMistakes : public OnEachBackend {
     return runtime.add_program(program);
   }
 
+  /// The same for a program of bytes, from line 2 on.
+  static Result<ProgramInfo> add_bytes_handler(RingKernelRuntime& runtime,
+                                               const std::string& lines) {
+    return runtime.add_program(
+        {.name = "wrong",
+         .source = Source::text("wrong.rk.cl", "RK_ON_BYTES {\n" + lines + "}\n"),
+         .reply_bytes = 8});
+  }
+
   /// Adds the program once with each compiler, and hands the error's text to `check`.
   template <class Add, class Check>
   void refuse(const Add& add, const Check& check) {
@@ -106,13 +115,7 @@ TEST_P(ProgramMistakes, AMethodWithoutAReturnDoesNotBuild) {
 TEST_P(ProgramMistakes, AHandlerOfBytesWithoutAReturnDoesNotBuild) {
   refuse(
       [](RingKernelRuntime& runtime) {
-        return runtime.add_program(
-            {.name = "wrong",
-             .source = Source::text("wrong.rk.cl",
-                                    "RK_ON_BYTES {\n"
-                                    "  if (rk_request_length(self) == 1) return RK_OK;\n"
-                                    "}\n"),
-             .reply_bytes = 8});
+        return add_bytes_handler(runtime, "  if (rk_request_length(self) == 1) return RK_OK;\n");
       },
       [](const std::string& text) {
         EXPECT_THAT(text, AllOf(HasSubstr("wrong.rk.cl:3:1"), HasSubstr("non-void function")));
@@ -122,14 +125,9 @@ TEST_P(ProgramMistakes, AHandlerOfBytesWithoutAReturnDoesNotBuild) {
 TEST_P(ProgramMistakes, AFaultThatIsNotReturnedDoesNotBuild) {
   refuse(
       [](RingKernelRuntime& runtime) {
-        return runtime.add_program(
-            {.name = "wrong",
-             .source = Source::text("wrong.rk.cl",
-                                    "RK_ON_BYTES {\n"
-                                    "  if (rk_request_length(self) == 1) rk_fault(self, 1, 0);\n"
-                                    "  return RK_OK;\n"
-                                    "}\n"),
-             .reply_bytes = 8});
+        return add_bytes_handler(runtime,
+                                 "  if (rk_request_length(self) == 1) rk_fault(self, 1, 0);\n"
+                                 "  return RK_OK;\n");
       },
       [](const std::string& text) {
         EXPECT_THAT(text, AllOf(HasSubstr("wrong.rk.cl:2:"), HasSubstr("rk_fault")));

@@ -166,6 +166,12 @@ TEST_F(CompilerTest, SaysErrorsAndNoWarningsWhicheverCompilerItIs) {
   }
 }
 
+TEST(CompilerWords, AreKeptWhereTheyAreAnError) {
+  EXPECT_EQ(without_warnings("a b.cl:1:2: warning: odd\n    1 | odd\n"
+                             "a b.cl:3:10: fatal error: gone.h: No such file\n    3 | gone\n"),
+            "a b.cl:3:10: fatal error: gone.h: No such file\n    3 | gone\n");
+}
+
 TEST_F(CompilerTest, SaysWhatWasTriedWhereThereIsNoCompiler) {
   here_.path = (folder_.path() / "bin").string() + ":relative::/no/such/folder";
   const auto program = compile(CompilerTest::program(doubling));

@@ -40,6 +40,9 @@ TEST(BuildLog, ALineThatIsComplainedOfIsShown) {
             "error: book.rk.cl:3:2: what is this?\n    int order = broken;\n"
             "book.rk.cl:4: error: no end\n    }\n"
             "warning: book.rk.cl:3:1: odd\nin all 2");
+  // GCC's way to a mistake is none.
+  const char* const included = "In file included from book.rk.cl:3:\n         from book.rk.cl:4:";
+  EXPECT_EQ(with_source_lines(files, included), included);
   // The end of the log is one of a line.
   EXPECT_EQ(with_source_lines(files, "book.rk.cl:3: no"),
             "book.rk.cl:3: no\n    int order = broken;");

@@ -25,8 +25,7 @@ PoclCache choose_pocl_cache();
 /// The folder that the driver of `platform` works on, if it is PoCL; empty where nobody knows.
 std::string pocl_cache_folder(std::string_view platform);
 
-/// What PoCL may need for one program: 1 MiB of what was measured stays, the rest is for its
-/// linker.
+/// What PoCL may need for one program. An entry takes up to 1 MiB; its linker writes beside it.
 inline constexpr std::uint64_t pocl_room_bytes = std::uint64_t{4} << 20;
 
 /// Whether PoCL can keep a program in its `folder`, which need not be there yet: its compiler ends
