@@ -43,10 +43,11 @@ RK_LAYOUT(rk_self_test_device_line, (1 + RK_SELF_TEST_LINES) * RK_LINE_BYTES);
 /// the last each time. That one is what a release which orders nothing leaves behind.
 #define RK_SELF_TEST_LINE(number, step) (((number) + (step)) % RK_SELF_TEST_LINES)
 
-/// Devices whose memory has no order, for the test of this test (visibility_test.cpp): a build with
-/// RK_SELF_TEST_FAULT as one of these.
+/// Devices whose memory has no order, or that are busy, for the test of this test
+/// (visibility_test.cpp): a build with RK_SELF_TEST_FAULT as one of these.
 #define RK_SELF_TEST_OVERTAKEN 1  /* the answer's number becomes visible before the answer */
 #define RK_SELF_TEST_HELD_BACK 2  /* the line stored last does so when the kernel ends */
 #define RK_SELF_TEST_REMEMBERED 3 /* a word of a payload is read as it was at the ping before */
+#define RK_SELF_TEST_HELD_UP 4    /* short runs take long: others have the processor */
 
 #endif
