@@ -425,9 +425,9 @@ RK_APART rk_u32 rk_slice_park(RK_LOCAL rk_slice* slice, rk_u32 reason) {
 /// What one work-group does in a slice. `slice` and `workspace` are its own. With RK_REMEMBERS,
 /// `slice` is as the slice before left it, or zeroed: what that one saw is not looked at again, and
 /// what it left is still marked.
-RK_INLINE void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
-                            rk_u64 executor_offset, rk_u32 number, rk_u32 group, rk_bytes workspace,
-                            rk_u32 version) {
+RK_APART void rk_run_group(RK_LOCAL rk_slice* slice, rk_bytes arena, rk_u64 arena_bytes,
+                           rk_u64 executor_offset, rk_u32 number, rk_u32 group, rk_bytes workspace,
+                           rk_u32 version) {
   if (!rk_slice_open(slice, arena, arena_bytes, executor_offset, number, group)) return;
   slice->version = version;
   slice->workspace = workspace;
