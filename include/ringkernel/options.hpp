@@ -164,8 +164,7 @@ struct TerminateOptions {
   /// Processes what is queued first (an active kernel only).
   bool drain = false;
   /// Zero: the runtime's `termination_timeout`. Then it is over with execution_timeout, and the
-  /// rings stay with the device until it lets go. On the native backend it lasts until the op is
-  /// over that a calling thread runs itself.
+  /// rings stay with the device until it lets go.
   std::chrono::nanoseconds timeout{0};
 };
 

@@ -170,7 +170,7 @@ void Lifecycle::finish_termination(bool released, std::uint32_t epoch, Result<vo
 
 bool Lifecycle::is_released() noexcept {
   place_.executor->go_on(place_.kernel);
-  return place_.executor->obeys(place_.kernel, place_.last_epoch);
+  return place_.executor->obeys(place_.kernel, place_.last_epoch) && is_retired();
 }
 
 Result<void> Lifecycle::at_rest(Rest wanted, const std::function<Result<void>()>& use) const {

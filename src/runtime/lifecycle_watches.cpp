@@ -102,7 +102,8 @@ class Termination final : public bridge::Watch {
     const bool released =
         !kernel_.on_device_ || executor.failed() || executor.obeys(kernel, epoch_);
     if (!released && !overdue) return false;
-    if (!channel.try_retire()) return false;
+    // Who sends, or is at the output ring, leaves soon, unless it runs the slice itself.
+    if (!channel.try_retire() && (released || !overdue)) return false;
     channel.fail_all(reason_);
     if (!channel.idle()) return false;  // somebody else is ending a message right now
     Result<void> result;

@@ -180,7 +180,7 @@ Result<void> ProgramTable::close(bool is_left) noexcept {
   Result<void> result;
   if (is_left)
     result = error_of(Errc::execution_timeout,
-                      "a launch, or another build of a program, has not "
+                      "a launch, a call, or another build of a program has not "
                       "ended; the device is left to it");
   for (const auto& entry : programs_) {
     if (!entry.second) continue;

@@ -298,6 +298,14 @@ Result<void> RuntimeState::restart(std::string_view name) {
   });
   // One that does not obey is kept; what counts is whether the slices return.
   (void)terminate_all(std::move(first), reason);
+  {
+    const std::lock_guard lock(registry_mutex_);
+    for (const auto& kernel : kept_)
+      if (kernel->program().name() == name && !kernel->lifecycle().is_retired())
+        return Error(Errc::execution_timeout,
+                     "a call of kernel '" + kernel->id() +
+                         "' has not returned from its slice; restart the program once more");
+  }
   RK_TRY_VOID(programs_->end(name));
   const std::lock_guard lock(registry_mutex_);
   std::erase_if(kept_, [&](const auto& kernel) {
@@ -347,6 +355,7 @@ Result<void> RuntimeState::shutdown() noexcept {
   {
     const std::lock_guard lock(registry_mutex_);
     kept.swap(kept_);
+    for (const auto& kernel : kept) is_left_ |= !kernel->lifecycle().is_retired();
   }
   tensors_->close();
   Result<void> closed = programs_->close(is_left_);

@@ -124,6 +124,7 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   [[nodiscard]] Result<SwapInfo> swap_running(const Current& running,
                                               const DefinitionPointer& next);
   [[nodiscard]] Result<void> migrate(std::deque<Migration>& migrations, Program& program,
+                                     const program::Definition& next,
                                      std::uint64_t timeout_ns) const;
   /// Side by side: together they take no longer than one that does not obey. The last error.
   /// `first` and those that follow it by `next_ending_`.
@@ -164,7 +165,7 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   bool restarting_ = false;  // no launches meanwhile
   bool swapping_ = false;
   bool closed_ = false;
-  bool is_left_ = false;  // closed while some of these were under way: the device is left to them
+  bool is_left_ = false;  // closed while some of these, or calls, went on: the device is theirs
   std::vector<std::shared_ptr<KernelState>> kept_;
 };
 

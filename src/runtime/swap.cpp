@@ -20,6 +20,18 @@
 
 namespace ringkernel::detail {
 
+namespace {
+
+/// `fault`: of the kernel (RK_FAULT_*).
+std::string why_migration_failed(std::uint32_t fault, const program::Definition& next) {
+  if (fault <= RK_FAULT_HANDLER_BASE) return make_error_code(static_cast<Errc>(fault)).message();
+  const std::uint32_t code = fault - RK_FAULT_HANDLER_BASE;
+  const std::string_view text = next.fault_text(code);
+  return "code " + std::to_string(code) + (text.empty() ? "" : ", ") + std::string(text);
+}
+
+}  // namespace
+
 /// The state of one kernel, made anew by its program's RK_MIGRATE, or begun anew. Until the end
 /// nothing but a termination changes the kernel; one that has ended or failed is left alone.
 ///
@@ -108,17 +120,15 @@ class Migration {
   [[nodiscard]] const std::string& id() const noexcept { return kernel_->id(); }
   /// The program is replaced: an end needs the migration.
   void hold() noexcept { is_held_ = true; }
-  /// Why the kernel cannot be used any more, if it cannot.
-  [[nodiscard]] Result<void> outcome() const {
+  /// Why the kernel cannot be used any more, if it cannot. `next`: whose faults these are.
+  [[nodiscard]] Result<void> outcome(const program::Definition& next) const {
     const std::lock_guard lock(lifecycle_.mutex_);
     const std::uint32_t fault = has_migrated_ && lives() ? fault_of_kernel() : 0;
     if (fault == 0) return {};
-    return Error(
-        Errc::state_mismatch,
-        "kernel '" + kernel_->id() + "': the migration of its state failed with " +
-            (fault > RK_FAULT_HANDLER_BASE ? "code " + std::to_string(fault - RK_FAULT_HANDLER_BASE)
-                                           : "fault " + std::to_string(fault)) +
-            ", and it can only be terminated");
+    return Error(Errc::state_mismatch, "kernel '" + kernel_->id() +
+                                           "' can only be terminated: the migration of its state "
+                                           "failed: " +
+                                           why_migration_failed(fault, next));
   }
 
  private:
@@ -300,7 +310,7 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
   for (std::size_t i = 0; i < kernels.size(); ++i)
     kernels[i]->program().adopt({next, version, successors[i]});
   programs_->replace(name, {next, version, running.definition});
-  if (result) result = migrate(migrations, *program, timeout_ns);
+  if (result) result = migrate(migrations, *program, *next, timeout_ns);
   if (TraceLog* const trace = reporting_.trace(); trace != nullptr)
     trace->keep(TraceEvent::of(TraceKind::swap, version, begin_ns, clock_.now_ns(), name));
   if (!result) {
@@ -316,6 +326,7 @@ Result<SwapInfo> RuntimeState::swap_running(const Current& running, const Defini
 }
 
 Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& program,
+                                   const program::Definition& next,
                                    std::uint64_t timeout_ns) const {
   for (Migration& migration : migrations) migration.migrate();
   const auto obeyed = [](Migration& migration) { return migration.is_obeyed(); };
@@ -324,7 +335,7 @@ Result<void> RuntimeState::migrate(std::deque<Migration>& migrations, Program& p
     if (migration.is_obeyed()) migration.end();
   if (program.executor().failed()) return program.executor().failure();
   if (!all) return Error(Errc::execution_timeout, "the device has not migrated all states");
-  for (const Migration& migration : migrations) RK_TRY_VOID(migration.outcome());
+  for (const Migration& migration : migrations) RK_TRY_VOID(migration.outcome(next));
   return {};
 }
 

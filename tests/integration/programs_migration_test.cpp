@@ -44,6 +44,7 @@ RK_ON(Account, Pay) {
 )";
 constexpr const char* source_2 = R"(
 #include "bank.rk.h"
+RK_FAULT_TEXT(5, "unlucky")
 RK_MIGRATE(Account) {
   if (was->euros == 13) return rk_fault(self, 5, 13);
   state->cents = (rk_u64)was->euros * 100;
@@ -179,7 +180,8 @@ TEST_P(SwapWithSchema, AMigrationThatFailsIsOneKernels) {
   ASSERT_FALSE(swapped);
   EXPECT_EQ(swapped.error(), Errc::state_mismatch);
   EXPECT_THAT(swapped.error().text(),
-              AllOf(HasSubstr("version 2"), HasSubstr("'unlucky'"), HasSubstr("code 5")));
+              AllOf(HasSubstr("version 2"), HasSubstr("'unlucky' can only be terminated"),
+                    HasSubstr("failed: code 5, unlucky")));
   EXPECT_EQ(unlucky.status(), KernelStatus::failed);
   EXPECT_THAT(pay(unlucky, 1), HasSubstr("state could not be migrated"));
   for (const auto& changed : {unlucky.deactivate(), unlucky.activate()}) {
