@@ -1,6 +1,7 @@
 // What the device reads of a request, intact or not, is what flatc's accessors read of it.
 #include <gtest/gtest.h>
 
+#include "readings.h"
 #include "sensor.rk.h"
 #include "support/stress.hpp"
 #include "trading.rk.h"
@@ -11,25 +12,6 @@ namespace ringkernel::program::test {
 namespace {
 
 const int mutants = static_cast<int>(ringkernel::test::scaled(60'000, 5'000));  // of each schema
-constexpr int depth_max = 4;  // tables inside tables that are looked at
-
-/// All values that were read, one behind the other.
-class Seen {
- public:
-  template <class T>
-  void add(T value) {
-    const auto* const bytes = reinterpret_cast<const char*>(&value);
-    all_.append(bytes, sizeof value);
-  }
-  void add(const void* bytes, std::size_t count) {
-    add(count);
-    all_.append(static_cast<const char*>(bytes), count);
-  }
-  bool operator==(const Seen&) const = default;
-
- private:
-  std::string all_;
-};
 
 void see(Seen& seen, const OrderView* order) {
   seen.add(Order_id(order));
@@ -59,142 +41,10 @@ void see(Seen& seen, const trading::Order* order) {
   seen.add(order->limit().value_or(0));
 }
 
-void see(Seen& seen, rk_text text) { seen.add(text.at, text.count); }
-void see(Seen& seen, const flatbuffers::String* text) {
-  seen.add(text ? text->c_str() : nullptr, text ? text->size() : 0u);
-}
+void see(Seen& seen, const ReadingView* reading) { fold_reading(&seen.sum, reading); }
 
-void see(Seen& seen, const Frame& frame) {
-  seen.add(frame.id);
-  for (const Place& corner : frame.corners) {
-    seen.add(corner.x);
-    seen.add(corner.y);
-  }
-  for (const rk_f32 gain : frame.gains) seen.add(gain);
-  for (const Quality mark : frame.marks) seen.add(mark);
-  seen.add(frame.half_ != 0);
-}
-
-void see(Seen& seen, const plant::Frame& frame) {
-  seen.add(frame.id());
-  for (unsigned i = 0; i < 2; ++i) {
-    seen.add(frame.corners()->Get(i)->x());
-    seen.add(frame.corners()->Get(i)->y());
-  }
-  for (const float gain : *frame.gains()) seen.add(gain);
-  for (const plant::Quality mark : *frame.marks()) seen.add(mark);
-  seen.add(frame.half());
-}
-
-void see(Seen& seen, const PartView* part) {
-  see(seen, Part_label(part));
-  seen.add(Part_weight(part));
-  const rk_u8_span raw = Part_raw(part);
-  seen.add(raw.at, raw.count);
-  const units_Money* const price = Part_price(part);
-  seen.add(price ? price->cents : 0);
-  seen.add(price ? price->unit : units_Unit{0});
-}
-
-void see(Seen& seen, const plant::Part* part) {
-  see(seen, part->label());
-  seen.add(part->weight());
-  seen.add(part->raw() ? part->raw()->data() : nullptr, part->raw() ? part->raw()->size() : 0u);
-  seen.add(part->price() ? part->price()->cents() : 0);
-  seen.add(part->price() ? part->price()->unit() : units::Unit::None);
-}
-
-void see_vectors(Seen& seen, const ReadingView* reading) {
-  const rk_f64_span samples = Reading_samples(reading);
-  for (rk_u32 i = 0; i < samples.count; ++i) seen.add(samples.at[i]);
-  const QualitySpan qualities = Reading_qualities(reading);
-  seen.add(qualities.at, qualities.count);
-  const FrameSpan frames = Reading_frames(reading);
-  for (rk_u32 i = 0; i < frames.count; ++i) see(seen, frames.at[i]);
-  const rk_flat_list tags = Reading_tags(reading);
-  for (rk_u32 i = 0; i < tags.count; ++i) see(seen, Reading_tags_at(&tags, i));
-  const rk_flat_list parts = Reading_parts(reading);
-  PartView part;
-  for (rk_u32 i = 0; i < parts.count; ++i)
-    if (Reading_parts_at(&parts, i, &part)) see(seen, &part);
-}
-
-void see_vectors(Seen& seen, const plant::Reading* reading) {
-  if (reading->samples() != nullptr)
-    for (const double sample : *reading->samples()) seen.add(sample);
-  const auto* const qualities = reading->qualities();
-  seen.add(qualities ? qualities->data() : nullptr, qualities ? qualities->size() : 0u);
-  if (reading->frames() != nullptr)
-    for (const plant::Frame* frame : *reading->frames()) see(seen, *frame);
-  if (reading->tags() != nullptr)
-    for (const flatbuffers::String* tag : *reading->tags()) see(seen, tag);
-  if (reading->parts() != nullptr)
-    for (const plant::Part* part : *reading->parts()) see(seen, part);
-}
-
-void see(Seen& seen, const ReadingView* reading, int depth = 0) {
-  see(seen, Reading_name(reading));
-  seen.add(Reading_value(reading));
-  seen.add(Reading_quality(reading));
-  const Place* const at = Reading_at(reading);
-  seen.add(at ? at->x : 0);
-  seen.add(at ? at->y : 0);
-  see_vectors(seen, reading);
-  const Frame* const frame = Reading_frame(reading);
-  if (frame != nullptr) see(seen, *frame);
-  seen.add(Reading_checked(reading));
-  seen.add(Reading_has_alarm(reading) ? Reading_alarm(reading) + 1 : 0);
-  seen.add(Reading_flags(reading));
-  seen.add(Reading_open(reading));
-  seen.add(Reading_has_shift(reading) != 0);
-  seen.add(Reading_shift(reading));
-  seen.add(Reading_unit(reading));
-  seen.add(Reading_low(reading));
-  seen.add(Reading_tiny(reading));
-  ReadingView previous;
-  if (Reading_previous(reading, &previous) && depth < depth_max) see(seen, &previous, depth + 1);
-}
-
-void see(Seen& seen, const plant::Reading* reading, int depth = 0) {
-  see(seen, reading->name());
-  seen.add(reading->value());
-  seen.add(reading->quality());
-  seen.add(reading->at() ? reading->at()->x() : 0);
-  seen.add(reading->at() ? reading->at()->y() : 0);
-  see_vectors(seen, reading);
-  if (reading->frame() != nullptr) see(seen, *reading->frame());
-  seen.add(reading->checked());
-  seen.add(reading->alarm().has_value() ? *reading->alarm() + 1 : 0);
-  seen.add(reading->flags());
-  seen.add(reading->open());
-  seen.add(reading->shift().has_value());
-  seen.add(reading->shift().value_or(0));
-  seen.add(reading->unit());
-  seen.add(reading->low());
-  seen.add(reading->tiny());
-  if (reading->previous() != nullptr && depth < depth_max)
-    see(seen, reading->previous(), depth + 1);
-}
-
-/// What the device refuses, and the verifier of FlatBuffers lets pass: vectors of 8-byte elements
-/// that are not aligned, and elements whose offset is zero, which would lie in their vector.
+using test::is_odd;
 bool is_odd(const trading::Order*) { return false; }
-bool is_odd(const plant::Reading* reading) {
-  const auto off = [](const auto* vector) {
-    return vector != nullptr && vector->size() != 0 &&
-           reinterpret_cast<std::uintptr_t>(vector->Data()) % 8 != 0;
-  };
-  const auto has_zero = [](const auto* vector) {
-    for (std::uint32_t i = 0; vector != nullptr && i < vector->size(); ++i)
-      if (flatbuffers::ReadScalar<std::uint32_t>(vector->Data() + 4 * i) == 0) return true;
-    return false;
-  };
-  for (; reading != nullptr; reading = reading->previous()) {
-    if (off(reading->samples()) || off(reading->frames())) return true;
-    if (has_zero(reading->parts()) || has_zero(reading->tags())) return true;
-  }
-  return false;
-}
 
 struct Counts {
   int accepted = 0;
