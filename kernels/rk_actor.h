@@ -84,12 +84,22 @@ typedef rk_message rk_self;
 #define RK_OK 0u
 
 /// `return rk_fault(self, code, detail);` ends the message with an error that its sender sees, code
-/// (1 to 65535) and detail included, and without a reply. The state stays as it is: check first,
-/// then change. A code out of range is 65535. A call whose value is not used does not build.
+/// (1 to 65535) and detail included, and without a reply; with a code out of range, with
+/// bad_outcome. The state stays as it is: check first, then change. A call whose value is not used
+/// does not build.
 __attribute__((warn_unused_result)) RK_FN rk_u32 rk_fault(rk_self* self, rk_u32 code,
                                                           rk_u64 detail) {
   self->fault_detail = detail;
-  return RK_FAULT_HANDLER_BASE + (code - 1u < RK_FAULT_CODE_MAX ? code : RK_FAULT_CODE_MAX);
+  return RK_FAULT_HANDLER_BASE + code;
+}
+
+/// What a message ends with whose handler has returned that. What is neither RK_OK nor of rk_fault
+/// is a fault by itself: nobody takes it for one of the runtime's own.
+RK_FN rk_u32 rk_outcome(rk_self* self, rk_u32 returned) {
+  if (returned == RK_OK) return returned;
+  if (returned - RK_FAULT_HANDLER_BASE - 1u < RK_FAULT_CODE_MAX) return returned;
+  self->fault_detail = returned;
+  return RK_FAULT_bad_outcome;
 }
 
 /// `RK_FAULT_TEXT(1, "there are no lines")` outside of functions, without a semicolon, says what

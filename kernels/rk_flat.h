@@ -284,7 +284,7 @@ RK_FN rk_u32 rk_flat_end(rk_self* self, rk_u32 outcome, rk_u32 reply_bytes) {
   if (rk_any(self, self->malformed) != 0)
     return rk_flat_refuse(self, RK_FAULT_malformed_request, 0);
   if (outcome == RK_OK && reply_bytes <= self->reply_bytes) self->reply_bytes = reply_bytes;
-  return outcome;
+  return rk_outcome(self, outcome);
 }
 
 #endif

@@ -283,7 +283,8 @@ bool Executor::left_work(std::uint32_t kernel) const noexcept {
 }
 
 Error why_unusable(std::uint32_t fault) {
-  if (fault > RK_FAULT_HANDLER_BASE || fault == RK_FAULT_state_mismatch)
+  if (fault > RK_FAULT_HANDLER_BASE || fault == RK_FAULT_state_mismatch ||
+      fault == RK_FAULT_bad_outcome)
     return {Errc::state_mismatch, "the kernel's state could not be migrated"};
   if (fault == RK_FAULT_program_overran)
     return {Errc::program_overran,

@@ -365,9 +365,9 @@ RINGKERNEL_API ringkernel_status ringkernel_kernel_write_state(ringkernel_kernel
 RINGKERNEL_API ringkernel_status ringkernel_kernel_state_json(ringkernel_kernel* kernel,
                                                               const char** out_json);
 /// Which version of the program answered (`ringkernel_swap`), modulo 65536, where the thread's last
-/// call gave a reply of bytes or of a method; else 0.
+/// call gave a reply of bytes or of a method, by JSON too; else 0, also where nothing was sent.
 RINGKERNEL_API uint32_t ringkernel_last_version(void);
-/// The handler's own code, where the thread's last call failed with handler_fault, else 0.
+/// The handler's own code, where the thread's last call failed with handler_fault; else likewise 0.
 /// `out_detail` may be null.
 RINGKERNEL_API uint32_t ringkernel_last_fault(uint64_t* out_detail);
 

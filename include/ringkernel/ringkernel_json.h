@@ -41,7 +41,8 @@ RINGKERNEL_API ringkernel_status ringkernel_json_open(ringkernel_kernel* kernel,
 /// The handle is gone, and its texts with it.
 RINGKERNEL_API ringkernel_status ringkernel_json_close(ringkernel_json* json);
 
-/// A call: as `ringkernel_call_method`. handler_fault: `ringkernel_last_fault`.
+/// A call: as `ringkernel_call_method`. handler_fault: `ringkernel_last_fault`. That, and
+/// `ringkernel_last_version`, are 0 where it was not sent. The conversions alone leave both alone.
 RINGKERNEL_API ringkernel_status ringkernel_json_call(ringkernel_json* json,
                                                       ringkernel_kernel* kernel, const char* method,
                                                       const char* request, uint64_t timeout_ns,

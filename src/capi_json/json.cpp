@@ -106,12 +106,10 @@ ringkernel_status with_codec(const ringkernel_json* json, Body&& body) noexcept 
 }
 
 Result<std::string> call(CodecObject& codec, ringkernel_kernel* kernel, const char* method,
-                         const char* request, std::uint64_t timeout_ns) {
-  RK_TRY(bytes, codec.convert([&](JsonCodec& by) { return by.to_request(method, request); }));
-  ringkernel_method found{};
-  RK_TRY_VOID(outcome_of(ringkernel_kernel_method(kernel, method, &found)));
+                         const ringkernel_method& found, std::span<std::byte> request,
+                         std::uint64_t timeout_ns) {
   std::vector<std::byte> room(found.reply_bytes);
-  const ringkernel_bytes message = as_c(bytes);
+  const ringkernel_bytes message = as_c(request);
   ringkernel_bytes reply = as_c(room);
   RK_TRY_VOID(outcome_of(ringkernel_call_method(kernel, &found, &message, timeout_ns, &reply)));
   const Bytes answer = Bytes(room).first(reply.data_bytes);
@@ -146,10 +144,16 @@ ringkernel_status ringkernel_json_close(ringkernel_json* json) {
 ringkernel_status ringkernel_json_call(ringkernel_json* json, ringkernel_kernel* kernel,
                                        const char* method, const char* request, uint64_t timeout_ns,
                                        const char** out_reply) {
+  // Before all else: of a call of ringkernel.h before this one, its last fault and version are
+  // gone.
+  ringkernel_method found{};
+  const ringkernel_status is_found = ringkernel_kernel_method(kernel, method, &found);
   return with_codec(json, [&](CodecObject& codec) -> Result<void> {
     if (method == nullptr) return null_argument("method");
     if (request == nullptr) return null_argument("request");
-    RK_TRY(reply, call(codec, kernel, method, request, timeout_ns));
+    RK_TRY(bytes, codec.convert([&](JsonCodec& by) { return by.to_request(method, request); }));
+    RK_TRY_VOID(outcome_of(is_found));
+    RK_TRY(reply, call(codec, kernel, method, found, bytes, timeout_ns));
     return give_text(std::move(reply), out_reply);
   });
 }

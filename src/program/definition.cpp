@@ -31,7 +31,7 @@ constexpr std::uint32_t state_bytes_max = 1u << 30;
 /// How messages reach the handler of a program without a schema.
 constexpr std::string_view dispatch_of_bytes =
     "RK_INLINE rk_u32 rk_handle(rk_message* message) {\n"
-    "  return rk_on_bytes(message, message->state);\n"
+    "  return rk_outcome(message, rk_on_bytes(message, message->state));\n"
     "}\n";
 
 constexpr std::string_view of_address_spaces =
@@ -246,6 +246,10 @@ std::string Definition::handler_mistakes() const {
   return lines;
 }
 
+std::vector<ReplyMistake> Definition::reply_mistakes() const {
+  return schema_ ? find_reply_mistakes(*schema_, handlers_) : std::vector<ReplyMistake>();
+}
+
 Result<void> Definition::check_handlers() const {
   const auto may_hide = [](const HandlerText& file) {
     // Most headers have conditions, against being read twice, and few have handlers.
@@ -272,7 +276,8 @@ Error Definition::explained(Error error) const {
     error.detail.append(error.detail.ends_with('\n') ? "" : "\n").append(where_to_look);
   if (!schema_) return error;
   std::string mistakes = handler_mistakes();
-  for (const std::string& line : find_reply_mistakes(*schema_, handlers_)) mistakes += line + "\n";
+  for (const ReplyMistake& one : reply_mistakes())
+    mistakes += one.file + ":" + std::to_string(one.line) + ": " + one.remedy + "\n";
   error.detail.insert(0, mistakes);
   return error;
 }

@@ -53,6 +53,8 @@ class Definition {
   /// Handlers that are missing, or of no method: build_failed, before a compiler is asked. Where
   /// the preprocessor has a say in what handlers there are, the compiler decides.
   [[nodiscard]] Result<void> check_handlers() const;
+  /// What handlers write in replies that have no such member.
+  [[nodiscard]] std::vector<ReplyMistake> reply_mistakes() const;
   /// Why it did not build, with what compilers tell badly first.
   [[nodiscard]] Error explained(Error error) const;
   /// What the host's compiler gets (kernels/rk_hosted.h); empty for ours.

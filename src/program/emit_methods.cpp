@@ -77,8 +77,9 @@ void emit_migrations(Text& text, const Plan& plan) {
     text.line("    case RK_BEHAVIOUR_", name, ":");
     text.line("      if (message->payload_bytes != ", plan.object(plan.old_states[i]).bytes,
               "u || message->state_bytes != ", plan.object(plan.states[i]).bytes, "u) break;");
-    text.line("      return rk_migrate_", name, "(message, ", pointer("const ", plan.old_states[i]),
-              "message->payload, ", pointer("", plan.states[i]), "message->state);");
+    text.line("      return rk_outcome(message, rk_migrate_", name, "(message, ",
+              pointer("const ", plan.old_states[i]), "message->payload, ",
+              pointer("", plan.states[i]), "message->state));");
   }
   text.line("    default: break;");
   text.line("  }");

@@ -43,6 +43,8 @@ class WriterText {
     text.documentation(table_);
     for (const std::string& name : layout_.unwritten)
       text.line("/// Never written: ", name, ", which has no fixed size.");
+    for (const std::string& name : layout_.unbounded)
+      text.line("/// Without (max: n) in the schema there is no ", name_, "_put_", name, ".");
     text.line("typedef struct ", name_, "Out {");
     for (const Member& member : layout_.members) {
       for (const WrittenField& field : layout_.fields)

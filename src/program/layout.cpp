@@ -58,7 +58,7 @@ class LayoutMaker {
           is_number(field.type.item()) || is_struct(field.type) || field.type.base == Base::string;
       if (!flat || (list && max == 0)) {
         if (field.required) return refused(field.name, flat ? needs_max : not_flat);
-        layout_.unwritten.emplace_back(field.short_name());
+        (flat ? layout_.unbounded : layout_.unwritten).emplace_back(field.short_name());
         continue;
       }
       shapes_.back() = shape_of(field);

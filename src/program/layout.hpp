@@ -41,6 +41,7 @@ struct Layout {
   std::vector<Member> members;
   std::vector<WrittenField> fields;    ///< by falling alignment
   std::vector<std::string> unwritten;  ///< short names of fields that no reply has
+  std::vector<std::string> unbounded;  ///< of those that it would have with (max: n)
   std::uint32_t table = 0;             ///< its position
   std::uint32_t table_bytes = 0;
   std::uint32_t vtable_bytes = 0;

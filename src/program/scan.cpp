@@ -39,9 +39,8 @@ std::string mistake_of(const Schema& schema, const std::string& behaviour,
   return behaviour + " has no method " + method + "; it has " + names_of(found->methods);
 }
 
-/// What writes a field of that reply which is no member of its struct; empty: nothing does.
-std::string writer_of(const Schema& schema, const Behaviour& behaviour, const Method& method,
-                      std::string_view field) {
+/// What the names of a reply's writers begin with: "Ack".
+std::string table_of(const Behaviour& behaviour, const Method& method) {
   const std::string name_space =
       behaviour.full_name.substr(0, behaviour.full_name.size() - behaviour.name.size());
   std::string type = method.reply;
@@ -49,36 +48,54 @@ std::string writer_of(const Schema& schema, const Behaviour& behaviour, const Me
       type.find('.', name_space.size()) == std::string::npos)
     type.erase(0, name_space.size());
   std::replace(type.begin(), type.end(), '.', '_');
+  return type;
+}
+
+/// Of a field that a reply would have with a maximum; else empty.
+std::string unbounded(const Schema& schema, const std::string& table, const std::string& field) {
+  const std::string writer = table + "_put_" + field;
+  if (schema.device_header().find(" there is no " + writer + ".\n") == std::string::npos) return {};
+  return "a reply has room for " + field + " only with (max: n) in the schema; then use " + writer;
+}
+
+/// What to do instead of `reply->field` of what is no member of its struct; empty: nothing is
+/// known.
+std::string remedy_of(const Schema& schema, const std::string& table, const std::string& field) {
   for (const char* const verb : {"_set_", "_put_"}) {
-    std::string writer = type + verb + std::string(field);
+    const std::string writer = table + verb + field;
     if (schema.device_header().find(" " + writer + "(RK_GLOBAL ") != std::string::npos)
-      return writer;
+      return "the reply has no member " + field + ": use " + writer;
   }
-  return {};
+  return unbounded(schema, table, field);
 }
 
 }  // namespace
 
-std::vector<std::string> find_reply_mistakes(const Schema& schema,
-                                             std::span<const HandlerText> files) {
-  std::vector<std::string> mistakes;
+std::vector<ReplyMistake> find_reply_mistakes(const Schema& schema,
+                                              std::span<const HandlerText> files) {
+  std::vector<ReplyMistake> mistakes;
   for (const HandlerText& file : files) {
-    const Behaviour* behaviour = nullptr;
-    const Method* method = nullptr;
+    std::string table;  // of the handler's reply; empty outside of handlers
+    int depth = 0;
     Tokens tokens(file.text);
     for (std::string_view token; !(token = tokens.next()).empty();) {
+      if (token == "{") ++depth;
+      if (token == "}" && --depth == 0) table.clear();
       if (token == "RK_ON" && tokens.next() == "(") {
-        behaviour = schema.find_behaviour(tokens.next());
+        const Behaviour* const behaviour = schema.find_behaviour(tokens.next());
         tokens.next();
-        method = behaviour != nullptr ? behaviour->find_method(tokens.next()) : nullptr;
+        const Method* const method =
+            behaviour != nullptr ? behaviour->find_method(tokens.next()) : nullptr;
+        table = method != nullptr ? table_of(*behaviour, *method) : std::string();
+        depth = 0;
       }
-      if (token != "reply" || tokens.next() != "-" || tokens.next() != ">") continue;
-      const std::string field(tokens.next());
-      const std::string writer =
-          method != nullptr ? writer_of(schema, *behaviour, *method, field) : std::string();
-      if (!writer.empty())
-        mistakes.push_back(file.name + ":" + std::to_string(tokens.line()) +
-                           ": the reply has no member " + field + ": use " + writer);
+      if (table.empty()) continue;
+      std::string remedy;
+      if (const std::string put = table + "_put_"; token.starts_with(put))
+        remedy = unbounded(schema, table, std::string(token.substr(put.size())));
+      else if (token == "reply" && tokens.next() == "-" && tokens.next() == ">")
+        remedy = remedy_of(schema, table, std::string(tokens.next()));
+      if (!remedy.empty()) mistakes.push_back({file.name, tokens.line(), std::move(remedy)});
     }
   }
   return mistakes;

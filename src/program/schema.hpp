@@ -139,10 +139,17 @@ struct HandlerText {
 std::vector<std::string> find_handler_mistakes(const Schema& schema, const SchemaSource& from,
                                                std::span<const HandlerText> files);
 
-/// Likewise: `reply->limit` of an optional field, which a function writes. Good for a source that
-/// does not build.
-std::vector<std::string> find_reply_mistakes(const Schema& schema,
-                                             std::span<const HandlerText> files);
+/// What a compiler cannot know of a line of the handlers.
+struct ReplyMistake {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string remedy;  ///< "the reply has no member limit: use Ack_set_limit"
+};
+
+/// Likewise: `reply->limit` of an optional field, which a function writes, and what the schema
+/// gives no (max: n). A scan, which sees what `#if` leaves out, too.
+std::vector<ReplyMistake> find_reply_mistakes(const Schema& schema,
+                                              std::span<const HandlerText> files);
 
 /// Whether the preprocessor may make handlers of the source, or leave some out: then what is found
 /// without it need not be so.

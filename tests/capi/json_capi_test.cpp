@@ -162,6 +162,36 @@ TEST_F(JsonCapi, ErrorsSayWhatAndWhere) {
   EXPECT_THAT(error(), HasSubstr("bad.fbs:1"));
 }
 
+TEST_F(JsonCapi, ACallThatIsNotSentHasNeitherAFaultNorAVersion) {
+  const char* reply = nullptr;
+  const auto fault = [&] {
+    return ringkernel_json_call(json_, till_, "Buy", R"({"id": 9})", timeout_ns, &reply);
+  };
+  const auto answer = [&] {
+    return ringkernel_json_call(json_, till_, "Buy", purchase, timeout_ns, &reply);
+  };
+  const auto expect_neither = [] {
+    std::uint64_t detail = 5;
+    EXPECT_EQ(ringkernel_last_fault(&detail), 0u);
+    EXPECT_EQ(detail, 0u);
+    EXPECT_EQ(ringkernel_last_version(), 0u);
+  };
+  for (const char* const wrong : {static_cast<const char*>(nullptr), "{", R"({"iid": 7})"}) {
+    ASSERT_EQ(fault(), RINGKERNEL_E_handler_fault);
+    EXPECT_EQ(ringkernel_last_fault(nullptr), 1u);
+    EXPECT_NE(ringkernel_json_call(json_, till_, "Buy", wrong, timeout_ns, &reply), RINGKERNEL_OK);
+    expect_neither();
+    ASSERT_EQ(answer(), RINGKERNEL_OK) << error();
+    EXPECT_EQ(ringkernel_last_version(), 1u);
+    EXPECT_NE(ringkernel_json_call(json_, till_, "Buy", wrong, timeout_ns, &reply), RINGKERNEL_OK);
+    expect_neither();
+  }
+  ASSERT_EQ(fault(), RINGKERNEL_E_handler_fault);
+  EXPECT_EQ(ringkernel_json_call(nullptr, till_, "Buy", purchase, timeout_ns, &reply),
+            RINGKERNEL_E_invalid_argument);
+  expect_neither();
+}
+
 TEST_F(JsonCapi, AKernelWithoutASchemaHasNoJson) {
   ringkernel_json* json = nullptr;
   EXPECT_EQ(ringkernel_json_open(launch(nullptr), &json), RINGKERNEL_E_unsupported_operation);

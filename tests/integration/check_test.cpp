@@ -17,6 +17,7 @@ namespace ringkernel {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -397,6 +398,35 @@ TEST_F(Check, RefusesWhatDoesNotBuild) {
   EXPECT_EQ(broken.exit_code, 2);
   EXPECT_THAT(broken.output, HasSubstr("book.rk.cl:4"));
   EXPECT_THAT(broken.output, HasSubstr("no_such_thing"));
+}
+
+/// What `ringkernel_add_program` compiles: beside the compiler's words stands what to do.
+TEST_F(Check, AUnitThatDoesNotBuildSaysWhatToDo) {
+  schema_.replace(schema_.find("legs: [Leg] (max: 4)"), 20, "legs: [Leg]; note: string (max: 4)");
+  write("book.rk.cl",
+        "#include \"book.rk.h\"\nRK_ON(Book, Submit) {\n"
+        "  reply->note = 0;\n"
+        "  RK_LET legs = Ack_put_legs(reply, 1);\n"
+        "  return RK_OK;\n}\n");
+  write("book.fbs", schema_);
+  const auto made = testing::run_child(
+      {RK_RKC, "unit", path("book.rk.cl"), "--schema", path("book.fbs"), "-o", path("unit.cpp")},
+      {});
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  for (const char* const compiler : {"/usr/bin/g++", "/usr/bin/clang++"}) {
+    if (!std::filesystem::exists(compiler)) continue;
+    const auto built = testing::run_child(
+        {compiler, "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-all",
+         "-Wno-extra", "-Wno-error", "-Wno-pedantic", "-fsyntax-only", path("unit.cpp")},
+        {});
+    EXPECT_NE(built.exit_code, 0);
+    EXPECT_THAT(built.output,
+                AllOf(ContainsRegex("book.rk.cl:3:[0-9]+: error"),
+                      ContainsRegex("book.rk.cl:3:[0-9]+: warning: .*use Ack_put_note"),
+                      ContainsRegex("book.rk.cl:4:[0-9]+: warning: .*for legs only with "
+                                    "\\(max: n\\) in the schema"),
+                      ContainsRegex("book.rk.cl:4:[0-9]+: error")));
+  }
 }
 
 TEST_F(CheckLanes, RefusesWhatIsNoOpenClC) {

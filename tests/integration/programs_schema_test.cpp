@@ -86,6 +86,24 @@ TEST_P(ProgramsWithSchema, ATypedCallIsAnsweredInPlace) {
   EXPECT_EQ((*sum)->coupons(), 0u);
 }
 
+TEST_P(ProgramsWithSchema, ATimeoutAloneStandsWhereOptionsDo) {
+  auto runtime = open_shop();
+  Kernel kernel = till(runtime);
+  const Purchase purchase(1, 1);
+  const auto buy = kernel.method<shop::Purchase, shop::Receipt>("Buy");
+  ASSERT_TRUE(buy) << buy.error().text();
+  const Message message("Buy", purchase.bytes());
+  EXPECT_TRUE(kernel.call<shop::Receipt>("Buy", purchase.typed(), 10s));
+  EXPECT_TRUE(kernel.call((*buy)(purchase.typed()), 10s));
+  EXPECT_TRUE(kernel.call("Buy", purchase.bytes(), 10s));
+  EXPECT_TRUE(kernel.call(message, 10s));
+  const auto late = Errc::deadline_exceeded;
+  EXPECT_EQ(kernel.call<shop::Receipt>("Buy", purchase.typed(), -1ns).error(), late);
+  EXPECT_EQ(kernel.call((*buy)(purchase.typed()), -1ns).error(), late);
+  EXPECT_EQ(kernel.call("Buy", purchase.bytes(), -1ns).error(), late);
+  EXPECT_EQ(kernel.call(message, -1ns).error(), late);
+}
+
 TEST_P(ProgramsWithSchema, TheRuntimeKnowsWhatTheSchemaSays) {
   auto runtime = open_shop();
   const auto info = runtime.program("shop");

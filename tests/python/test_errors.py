@@ -41,8 +41,8 @@ def test_each_code_has_one_class():
     rest = _core.codes.keys() - set(listed)
     assert rest == {  # what is a DeviceError: a new code has to be looked at
         "bad_record", "bad_command", "unknown_op", "bad_operand", "bad_shape", "reply_too_small",
-        "bad_ring", "program_overran", "protocol_mismatch", "build_failed", "internal",
-        "execution_timeout", "device_error",
+        "bad_ring", "program_overran", "bad_outcome", "protocol_mismatch", "build_failed",
+        "internal", "execution_timeout", "device_error",
     }  # fmt: skip
 
 

@@ -149,6 +149,8 @@ Error Exchange::to_error(bridge::Outcome&& outcome, const Request* request) cons
     error = fault_of_handler(outcome);
   else if (outcome.error == Errc::program_overran && outcome.fault_detail != 0)
     error = overrun_of_handler(outcome);
+  else if (outcome.error == Errc::bad_outcome)
+    error = bad_outcome_of_handler(outcome);
   else if (outcome.fault_detail != 0)
     error =
         codec::fault_error(static_cast<Errc>(outcome.error.value()), outcome.fault_detail, request);
@@ -196,6 +198,14 @@ Error Exchange::fault_of_handler(const bridge::Outcome& outcome) const {
   error.fault_code = outcome.fault_code;
   error.fault_detail = outcome.fault_detail;
   return error;
+}
+
+Error Exchange::bad_outcome_of_handler(const bridge::Outcome& outcome) const {
+  const std::uint64_t returned = outcome.fault_detail;
+  const bool is_fault = returned >= RK_FAULT_HANDLER_BASE;
+  return {Errc::bad_outcome,
+          handler_of(outcome) + (is_fault ? ": code " : ": ") +
+              std::to_string(is_fault ? returned - RK_FAULT_HANDLER_BASE : returned)};
 }
 
 Error Exchange::overrun_of_handler(const bridge::Outcome& outcome) const {

@@ -150,6 +150,8 @@ class Exchange {
   /// texts, inlined, cost every native call 7 %.
   [[nodiscard, gnu::noinline, gnu::cold]] Error fault_of_handler(
       const bridge::Outcome& outcome) const;
+  /// Of one that returned what none may return.
+  [[nodiscard]] Error bad_outcome_of_handler(const bridge::Outcome& outcome) const;
   /// What its sender is told of a handler that wrote beyond its reply or its state.
   [[nodiscard]] Error overrun_of_handler(const bridge::Outcome& outcome) const;
   /// "kernel 'a', trading.Book.Submit": whose handler had the message.

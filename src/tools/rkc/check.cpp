@@ -59,7 +59,8 @@ std::string outcome_text(const rk_check_result& result) {
   if (result.outcome > RK_FAULT_HANDLER_BASE)
     return fmt::format("fault {} with detail {}", result.outcome - RK_FAULT_HANDLER_BASE,
                        result.fault_detail);
-  return fmt::format("{}, which is neither RK_OK nor of rk_fault", result.outcome);
+  return fmt::format("{}, which is neither RK_OK nor of rk_fault",
+                     result.outcome == RK_FAULT_bad_outcome ? result.fault_detail : result.outcome);
 }
 
 bool is_of_handlers(const rk_check_result& result) {

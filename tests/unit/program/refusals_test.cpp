@@ -140,6 +140,33 @@ TEST(SchemaRefusals, CoverReplies) {
     EXPECT_EQ(refused_reply(one.text), std::string("shop.fbs:4: shop.R.a: ") + one.refusal);
 }
 
+TEST(Handlers, AListOfAReplyWithoutAMaximumIsToldWithTheRemedy) {
+  const auto schema = from_text(
+      {std::string(attributes) +
+           "table Q {}\n"
+           "table R { names: [ulong]; text: string; note: string (max: 8); parts: [Q]; }\n"
+           "rpc_service S { M(Q): R; }\n",
+       "shop.fbs",
+       {}});
+  ASSERT_TRUE(schema) << schema.error().text();
+  const HandlerText files[] = {{"a.rk.cl",
+                                "RK_ON(S, M) {\n"
+                                "  RK_LET names = R_put_names(reply, 3);\n"
+                                "  reply->text = 0;\n"
+                                "  RK_LET note = R_put_note(reply, 3);\n"
+                                "  reply->parts = 0;\n"
+                                "}\n"
+                                "void f() { R_put_names(0, 3); }\n"}};
+  const auto mistakes = find_reply_mistakes(*schema, files);
+  ASSERT_EQ(mistakes.size(), 2u);
+  EXPECT_EQ(mistakes[0].line, 2u);
+  EXPECT_EQ(mistakes[0].remedy,
+            "a reply has room for names only with (max: n) in the schema; then use R_put_names");
+  EXPECT_EQ(mistakes[1].line, 3u);
+  EXPECT_EQ(mistakes[1].remedy,
+            "a reply has room for text only with (max: n) in the schema; then use R_put_text");
+}
+
 TEST(SchemaRefusals, CoverNames) {
   EXPECT_EQ(refused_request("h: half;", "struct half { a: int; }\n"),
             "shop.fbs:2: shop.half: its name on the device, 'half', is a reserved one");

@@ -109,6 +109,13 @@ TEST(ProgramSchema, FindsWhatIsWrongWithTheHandlers) {
                                       "sensor.fbs:83: no RK_ON(Sensor, Ping) in a.rk.cl"}));
 }
 
+std::vector<std::string> told(const std::vector<ReplyMistake>& mistakes) {
+  std::vector<std::string> lines;
+  for (const auto& [file, line, remedy] : mistakes)
+    lines.push_back(file + ":" + std::to_string(line) + ": " + remedy);
+  return lines;
+}
+
 TEST(Handlers, AFieldThatIsNoMemberOfTheReplyIsToldWithItsWriter) {
   const Schema schema = Schema::from_binary(binary_of("sensor"), source_of("sensor")).value();
   const HandlerText files[] = {{"a.rk.cl",
@@ -119,13 +126,14 @@ TEST(Handlers, AFieldThatIsNoMemberOfTheReplyIsToldWithItsWriter) {
                                 "}\n"
                                 "RK_ON(Sensor, Ping) { reply->ok = 1; }\n"},
                                {"b.h",
+                                "RK_ON(Sensor, Take) {}\n"
                                 "void f(RK_GLOBAL ReportOut* reply) { reply->ok = 1; }\n"
                                 "RK_ON(Log, Take) { reply->text = reply->notes; reply"}};
-  EXPECT_EQ(find_reply_mistakes(schema, files),
+  EXPECT_EQ(told(find_reply_mistakes(schema, files)),
             (std::vector<std::string>{
                 "a.rk.cl:2: the reply has no member ok: use Report_set_ok",
                 "a.rk.cl:4: the reply has no member last: use Report_put_last",
-                "b.h:2: the reply has no member text: use Report_put_text",
+                "b.h:3: the reply has no member text: use Report_put_text",
             }));
 }
 
