@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -53,6 +54,12 @@ class IdleStrategy {
     const std::uint64_t sleep_ns = sleep_ns_;
     sleep_ns_ = std::min(sleep_ns_ * 2, limits_.sleep_max_ns);
     return sleep_ns;
+  }
+
+  /// The same, and sleeps.
+  void rest() {
+    if (const std::uint64_t sleep_ns = idle(); sleep_ns != 0)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
   }
 
  private:

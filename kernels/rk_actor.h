@@ -90,7 +90,8 @@ typedef rk_message rk_self;
 __attribute__((warn_unused_result)) RK_FN rk_u32 rk_fault(rk_self* self, rk_u32 code,
                                                           rk_u64 detail) {
   self->fault_detail = detail;
-  return RK_FAULT_HANDLER_BASE + code;
+  const rk_u32 most = 0xffffffffu - RK_FAULT_HANDLER_BASE;
+  return RK_FAULT_HANDLER_BASE + (code < most ? code : most);
 }
 
 /// What a message ends with whose handler has returned that. What is neither RK_OK nor of rk_fault

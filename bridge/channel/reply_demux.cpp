@@ -261,7 +261,7 @@ void ReplyDemux::assist(MessageId id, std::uint64_t submitted_ns) {
       continue;
     // Where the next one may run on its sender's thread, a pause would bring others to the rings,
     // who then stand in its way.
-    in_vain = in_vain || !shared_.executor.runs_on_caller();
+    in_vain = in_vain || !runs_on_caller_;
     leave_to_bridge(id);
     break;
   }

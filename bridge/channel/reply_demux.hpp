@@ -49,6 +49,7 @@ class ReplyDemux {
         send_(send),
         strategy_(strategy),
         housekeeping_(housekeeping),
+        runs_on_caller_(shared.executor.runs_on_caller()),
         consumer_(output) {}
 
   /// Delivers what lies in the output ring. nullopt: somebody else is at it.
@@ -115,6 +116,7 @@ class ReplyDemux {
   SendQueue& send_;
   WaitStrategy& strategy_;
   Housekeeping& housekeeping_;
+  const bool runs_on_caller_;  // of the executor, which may be gone behind the end of the kernel
 
   alignas(64) TryLock consume_lock_;
   Consumer consumer_;

@@ -133,29 +133,35 @@ class Kernel {
   template <class ReplyTable>
   [[nodiscard]] Result<TypedReply<ReplyTable>> call(const TypedMessage<ReplyTable>& message,
                                                     const SendOptions& options = {});
-  /// Each of these with a timeout in the place of options.
-  [[nodiscard]] Result<Reply> call(const Request& request, std::chrono::nanoseconds timeout) {
+  /// Each of these with a timeout, of any unit, in the place of options.
+  template <class Rep, class Period>
+  [[nodiscard]] Result<Reply> call(const Request& request,
+                                   std::chrono::duration<Rep, Period> timeout) {
     return call(request, SendOptions{.timeout = timeout});
   }
-  [[nodiscard]] Result<Reply> call(Bytes message, std::chrono::nanoseconds timeout) {
+  template <class Rep, class Period>
+  [[nodiscard]] Result<Reply> call(Bytes message, std::chrono::duration<Rep, Period> timeout) {
     return call(message, SendOptions{.timeout = timeout});
   }
-  [[nodiscard]] Result<Reply> call(const Message& message, std::chrono::nanoseconds timeout) {
+  template <class Rep, class Period>
+  [[nodiscard]] Result<Reply> call(const Message& message,
+                                   std::chrono::duration<Rep, Period> timeout) {
     return call(message, SendOptions{.timeout = timeout});
   }
+  template <class Rep, class Period>
   [[nodiscard]] Result<Reply> call(std::string_view method, Bytes request,
-                                   std::chrono::nanoseconds timeout) {
+                                   std::chrono::duration<Rep, Period> timeout) {
     return call(method, request, SendOptions{.timeout = timeout});
   }
-  template <class ReplyTable, class RequestTable>
+  template <class ReplyTable, class RequestTable, class Rep, class Period>
   [[nodiscard]] Result<TypedReply<ReplyTable>> call(std::string_view method,
                                                     const TypedRequest<RequestTable>& request,
-                                                    std::chrono::nanoseconds timeout) {
+                                                    std::chrono::duration<Rep, Period> timeout) {
     return call<ReplyTable>(method, request, SendOptions{.timeout = timeout});
   }
-  template <class ReplyTable>
+  template <class ReplyTable, class Rep, class Period>
   [[nodiscard]] Result<TypedReply<ReplyTable>> call(const TypedMessage<ReplyTable>& message,
-                                                    std::chrono::nanoseconds timeout) {
+                                                    std::chrono::duration<Rep, Period> timeout) {
     return call(message, SendOptions{.timeout = timeout});
   }
 

@@ -96,6 +96,7 @@ function(_ringkernel_add_builds name unit levels)
     set(options -O2 -fno-fast-math -ffp-contract=off -fno-math-errno -fno-strict-aliasing
                 -fno-finite-loops
                 -fvisibility=hidden -fstack-clash-protection -Wno-all -Wno-extra -Wno-error
+                -Wno-error=cpp
                 -Wno-pedantic -Wno-conversion -Wno-sign-conversion -Wno-shadow -Wno-old-style-cast
                 -Wno-cast-align -Wno-cast-qual -Wno-double-promotion -Wno-float-equal
                 -Wno-missing-declarations -Wno-undef -Wno-switch-default -Wno-switch-enum)

@@ -1,6 +1,5 @@
 #include "runtime/lifecycle.hpp"
 
-#include <thread>
 #include <utility>
 
 #include "bridge/idle.hpp"
@@ -10,15 +9,6 @@
 #include "ringkernel/protocol/control_block.h"
 
 namespace ringkernel::detail {
-namespace {
-
-void rest(bridge::IdleStrategy& idle) {
-  const std::uint64_t sleep_ns = idle.idle();
-  if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
-}
-
-}  // namespace
-
 void Lifecycle::launched() noexcept {
   const std::lock_guard lock(mutex_);
   set_status(KernelStatus::launched);
@@ -132,7 +122,7 @@ Result<void> Lifecycle::activate() {
 
 void Lifecycle::drive(bridge::WatchList watches, const bridge::Clock& clock) noexcept {
   bridge::IdleStrategy idle;
-  while (watches.poll(clock.now_ns()), !watches.empty()) rest(idle);
+  while (watches.poll(clock.now_ns()), !watches.empty()) idle.rest();
 }
 
 Result<void> Lifecycle::deactivate() {
@@ -170,7 +160,7 @@ void Lifecycle::finish_termination(bool released, std::uint32_t epoch, Result<vo
 
 bool Lifecycle::is_released() noexcept {
   place_.executor->go_on(place_.kernel);
-  return place_.executor->obeys(place_.kernel, place_.last_epoch) && is_retired();
+  return place_.executor->obeys(place_.kernel, place_.last_epoch) && try_retire();
 }
 
 Result<void> Lifecycle::at_rest(Rest wanted, const std::function<Result<void>()>& use) const {
@@ -213,7 +203,7 @@ Result<Lifecycle::Pause> Lifecycle::pause_for(std::uint64_t deadline_ns,
       }
     }
     if (clock_.now_ns() >= deadline_ns) return is_ours ? Pause::not_obeyed : Pause::others;
-    rest(idle);
+    idle.rest();
   }
 }
 

@@ -81,9 +81,9 @@ class Lifecycle {
   static void drive(bridge::WatchList watches, const bridge::Clock& clock) noexcept;
   /// After a termination that the device did not obey in time: whether it has since.
   [[nodiscard]] bool is_released() noexcept;
-  /// Likewise: whether no thread is at its rings, or at the executor for its sake, any more. One
-  /// that runs a slice itself is, until that slice returns.
-  [[nodiscard]] bool is_retired() noexcept { return place_.channel->try_retire(); }
+  /// Its channel's: true once no thread is at its rings, or at the executor for its sake, any more.
+  /// One that runs a slice itself is, until that slice returns.
+  [[nodiscard]] bool try_retire() noexcept { return place_.channel->try_retire(); }
 
   /// Does not wait for a copy.
   [[nodiscard]] KernelStatus status() const;

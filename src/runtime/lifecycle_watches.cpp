@@ -103,7 +103,8 @@ class Termination final : public bridge::Watch {
         !kernel_.on_device_ || executor.failed() || executor.obeys(kernel, epoch_);
     if (!released && !overdue) return false;
     // Who sends, or is at the output ring, leaves soon, unless it runs the slice itself.
-    if (!channel.try_retire() && (released || !overdue)) return false;
+    const bool retired = channel.try_retire();
+    if (!retired && now_ns < deadline_ns_ + passing_ns) return false;
     channel.fail_all(reason_);
     if (!channel.idle()) return false;  // somebody else is ending a message right now
     Result<void> result;
@@ -111,11 +112,19 @@ class Termination final : public bridge::Watch {
       result = Error(Errc::execution_timeout,
                      "kernel '" + kernel_.id_ + "' was not let go of by the device" +
                          kernel_.host_.why_late() + "; its rings stay allocated until it is");
-    kernel_.finish_termination(released && !executor.failed(), epoch_, std::move(result));
+    else if (!retired)
+      result = Error(Errc::execution_timeout,
+                     "a call of kernel '" + kernel_.id_ +
+                         "' has not returned from its slice; its rings stay allocated until then");
+    kernel_.finish_termination(released && retired && !executor.failed(), epoch_,
+                               std::move(result));
     return true;
   }
 
  private:
+  /// What a thread at the rings has beyond the deadline to go by.
+  static constexpr std::uint64_t passing_ns = 10'000'000;
+
   /// Then nobody handles its messages any more.
   [[nodiscard]] bool is_unmigrated() const {
     const std::lock_guard lock(kernel_.mutex_);

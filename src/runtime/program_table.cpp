@@ -49,8 +49,11 @@ Result<Program*> ProgramTable::get(const std::string& name) {
     executor.check();
     if (!executor.failed()) return found->second.get();
     const Error failure = executor.failure();
-    return Error(failure.code, "program '" + name + "': " + failure.detail +
-                                   "; restart the program, and launch its kernels anew");
+    // The end of copies is that of the runtime, and its text names the way.
+    const bool names_way = failure.detail.find("open another runtime") != std::string::npos;
+    return Error(failure.code,
+                 "program '" + name + "': " + failure.detail +
+                     (names_way ? "" : "; restart the program, and launch its kernels anew"));
   }
   RK_TRY(wanted, find(name));
   return open(wanted, lock);

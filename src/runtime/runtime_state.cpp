@@ -298,14 +298,10 @@ Result<void> RuntimeState::restart(std::string_view name) {
   });
   // One that does not obey is kept; what counts is whether the slices return.
   (void)terminate_all(std::move(first), reason);
-  {
-    const std::lock_guard lock(registry_mutex_);
-    for (const auto& kernel : kept_)
-      if (kernel->program().name() == name && !kernel->lifecycle().is_retired())
-        return Error(Errc::execution_timeout,
-                     "a call of kernel '" + kernel->id() +
-                         "' has not returned from its slice; restart the program once more");
-  }
+  if (!wait_for_callers(name))
+    return Error(Errc::execution_timeout, "a call of program '" + std::string(name) +
+                                              "' has not returned from its slice; restart it once "
+                                              "more");
   RK_TRY_VOID(programs_->end(name));
   const std::lock_guard lock(registry_mutex_);
   std::erase_if(kept_, [&](const auto& kernel) {
@@ -333,6 +329,21 @@ Result<void> RuntimeState::terminate_all(std::shared_ptr<KernelState> first,
   return result;
 }
 
+bool RuntimeState::wait_for_callers(std::string_view program) noexcept {
+  const std::uint64_t last_ns = deadline_ns(options_.termination_timeout);
+  const auto has_none = [&](const auto& kernel) {
+    return (!program.empty() && kernel->program().name() != program) ||
+           kernel->lifecycle().try_retire();
+  };
+  for (bridge::IdleStrategy idle;; idle.rest()) {
+    {
+      const std::lock_guard lock(registry_mutex_);
+      if (std::ranges::all_of(kept_, has_none)) return true;
+    }
+    if (clock_.now_ns() >= last_ns) return false;
+  }
+}
+
 Result<void> RuntimeState::shutdown() noexcept {
   const std::lock_guard shutting_down(shutdown_mutex_);
   std::shared_ptr<KernelState> first;
@@ -347,6 +358,10 @@ Result<void> RuntimeState::shutdown() noexcept {
     }
   }
   Result<void> result = terminate_all(std::move(first), make_error_code(Errc::runtime_closed));
+  if (!wait_for_callers({})) {
+    const std::lock_guard lock(registry_mutex_);
+    is_left_ = true;
+  }
   functions_.close();  // their kernels have ended
   if (!is_left_) wait_for_builds();
   bridge_.stop();
@@ -355,7 +370,6 @@ Result<void> RuntimeState::shutdown() noexcept {
   {
     const std::lock_guard lock(registry_mutex_);
     kept.swap(kept_);
-    for (const auto& kernel : kept) is_left_ |= !kernel->lifecycle().is_retired();
   }
   tensors_->close();
   Result<void> closed = programs_->close(is_left_);

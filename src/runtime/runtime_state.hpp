@@ -131,6 +131,9 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   Result<void> terminate_all(std::shared_ptr<KernelState> first, const Error& reason) noexcept;
   /// Waits for the builds that were posted: each ends at once, now that the runtime is closed.
   void wait_for_builds() noexcept;
+  /// Until no thread runs a slice for a kernel that has ended, of one program or, where it is
+  /// empty, of any. False after `termination_timeout`.
+  [[nodiscard]] bool wait_for_callers(std::string_view program) noexcept;
   /// The end of what was counted in `launching_`.
   void end_launching() noexcept;
   /// Waits until nothing is, for `termination_timeout`; with the registry's lock.
@@ -165,7 +168,7 @@ class RuntimeState final : public std::enable_shared_from_this<RuntimeState>,
   bool restarting_ = false;  // no launches meanwhile
   bool swapping_ = false;
   bool closed_ = false;
-  bool is_left_ = false;  // closed while some of these, or calls, went on: the device is theirs
+  bool is_left_ = false;  // closed while launches, builds or calls went on: it is theirs
   std::vector<std::shared_ptr<KernelState>> kept_;
 };
 

@@ -1,5 +1,4 @@
 // The memory of a ring kernel from outside: while it rests, or in a pause between two messages.
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -99,8 +98,7 @@ Result<void> KernelState::wait_for_accepted(std::uint64_t deadline_ns) {
       return Error(Errc::deadline_exceeded, "while messages in flight ran on '" + id_ + "'");
     if (interruption.came(now_ns)) return bridge::Interruption::error();
     if (runtime_->bridge().serve_channels(bridge::Bridge::Drain::all) != 0) idle.reset();
-    const std::uint64_t sleep_ns = idle.idle();
-    if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
+    idle.rest();
   }
 }
 

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -166,8 +165,7 @@ bool wait_for_each(std::deque<Migration>& migrations, const bridge::Clock& clock
     bridge::IdleStrategy idle;
     while (!condition(migration)) {
       if (clock.now_ns() >= deadline_ns) return false;
-      const std::uint64_t sleep_ns = idle.idle();
-      if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
+      idle.rest();
     }
   }
   return true;

@@ -1,7 +1,6 @@
 #include "runtime/tensor.hpp"
 
 #include <string>
-#include <thread>
 
 #include "bridge/channel/interruption.hpp"
 #include "bridge/idle.hpp"
@@ -42,8 +41,7 @@ Result<void> copy_when_unused(const detail::TensorState& tensor, std::chrono::na
                    "while messages in flight used tensor " + std::to_string(tensor.id()));
     if (interruption.came(now_ns)) return bridge::Interruption::error();
     if (runtime.bridge().serve_channels(bridge::Bridge::Drain::all) != 0) idle.reset();
-    const std::uint64_t sleep_ns = idle.idle();
-    if (sleep_ns != 0) std::this_thread::sleep_for(std::chrono::nanoseconds(sleep_ns));
+    idle.rest();
   }
 }
 

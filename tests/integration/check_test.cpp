@@ -205,8 +205,9 @@ TEST_F(Check, TellsAMistakeInAMigration) {
                     HasSubstr("\"levels[2].quantity\": ")));
   checked = check_text(migrating("  return was->open ? 7 : RK_OK;"), {"--lanes", "1"});
   EXPECT_EQ(checked.exit_code, 1) << checked.output;
-  EXPECT_THAT(checked.output,
-              StartsWith("book.rk.cl:3: returns 7, which is neither RK_OK nor of rk_fault"));
+  EXPECT_THAT(
+      checked.output,
+      StartsWith("book.rk.cl:3: returns 7, which is neither RK_OK nor a fault of 1 to 65535"));
 }
 
 TEST_F(Check, SaysTheSameForTheSameSeed) {
@@ -282,8 +283,9 @@ TEST_F(Check, TellsWhatCLeavesUndefined) {
 TEST_F(Check, TellsAnOutcomeThatIsNone) {
   const auto checked = check("  return 7;");
   EXPECT_EQ(checked.exit_code, 1);
-  EXPECT_THAT(checked.output,
-              HasSubstr("book.rk.cl:3: returns 7, which is neither RK_OK nor of rk_fault"));
+  EXPECT_THAT(
+      checked.output,
+      HasSubstr("book.rk.cl:3: returns 7, which is neither RK_OK nor a fault of 1 to 65535"));
 }
 
 TEST_F(Check, TellsAMessageThatDoesNotEnd) {

@@ -51,6 +51,15 @@ TEST(EndlessHandlers, NativelyKeepOnlyTheThreadThatCalls) {
     EXPECT_THAT(child.output, HasSubstr(line));
 }
 
+TEST(EndlessHandlers, NativelyKeepTheThreadThatTakesTheMessageUp) {
+  const auto child =
+      ringkernel::testing::run_child({RK_ENDLESS_CHILD, "taken_up"}, {{"RINGKERNEL_TRANSFER", ""}});
+  EXPECT_EQ(child.exit_code, 0) << child.output;
+  for (const char* const line :
+       {"send: ok\n", "terminate: ", "restart: E6007", "shutdown: E6007", "over\n"})
+    EXPECT_THAT(child.output, HasSubstr(line));
+}
+
 /// The thread that runs a handler comes back while its kernel, and its program, end without it: it
 /// finds everything that it needs, and its call is told why.
 TEST(LongHandlers, NativelyComeBackToAKernelThatHasEnded) {
@@ -76,7 +85,7 @@ TEST(LongHandlers, NativelyComeBackToAKernelThatHasEnded) {
   const std::uint64_t rounds = scaled(1000, 100);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     Kernel kernel = runtime.launch("k", {.program = "long", .auto_activate = true}).value();
-    std::thread caller([&, request = turns_of(dice.below(200'000))] {
+    const std::jthread caller([&, request = turns_of(dice.below(200'000))] {
       const auto reply = kernel.call(request, {.timeout = 60s});
       if (!reply) {
         EXPECT_EQ(reply.error(), Errc::kernel_terminated) << reply.error().text();
@@ -89,11 +98,9 @@ TEST(LongHandlers, NativelyComeBackToAKernelThatHasEnded) {
       EXPECT_EQ(terminated.error(), Errc::execution_timeout) << terminated.error().text();
     }
     if (round % 2 == 0) {
-      for (auto restarted = runtime.restart("long"); !restarted;
-           restarted = runtime.restart("long"))
-        ASSERT_EQ(restarted.error(), Errc::execution_timeout) << restarted.error().text();
+      const auto restarted = runtime.restart("long");
+      ASSERT_TRUE(restarted) << restarted.error().text();
     }
-    caller.join();
   }
   EXPECT_GT(late, 0u);
   const auto closed = runtime.shutdown();

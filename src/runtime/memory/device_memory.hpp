@@ -61,20 +61,25 @@ class DeviceMemory {
   [[nodiscard]] bool has_late_copies() noexcept {
     const std::uint64_t late = late_ticket_.load(std::memory_order_relaxed);
     if (late == 0) return false;
-    if (!or_no_memory([&] { return device_.wait_for_copies(late, 0); })) return true;
+    if (may_go_on(or_no_memory([&] { return device_.wait_for_copies(late, 0); }))) return true;
     std::uint64_t same = late;  // one that came meanwhile stays
     late_ticket_.compare_exchange_strong(same, 0, std::memory_order_relaxed);
     return false;
   }
 
  private:
+  /// Of a copy that was waited for. One that has failed has ended.
+  static bool may_go_on(const Result<void>& waited) {
+    return !waited && waited.error() != Errc::device_error;
+  }
+
   Result<void> copy(std::uint32_t direction, std::uint64_t offset, std::uint64_t bytes,
                     std::uint64_t patience_ns) {
     if (is_shared() || bytes == 0) return {};
     const rk_copy copy{direction, 0, offset, bytes, arena_ + offset, 0};
     RK_TRY(ticket, device_.start_copies({&copy, 1}));
     Result<void> ended = device_.wait_for_copies(ticket, patience_ns);
-    if (!ended) {
+    if (may_go_on(ended)) {
       std::uint64_t late = late_ticket_.load(std::memory_order_relaxed);
       while (late < ticket &&
              !late_ticket_.compare_exchange_weak(late, ticket, std::memory_order_relaxed)) {

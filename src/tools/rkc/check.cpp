@@ -59,7 +59,7 @@ std::string outcome_text(const rk_check_result& result) {
   if (result.outcome > RK_FAULT_HANDLER_BASE)
     return fmt::format("fault {} with detail {}", result.outcome - RK_FAULT_HANDLER_BASE,
                        result.fault_detail);
-  return fmt::format("{}, which is neither RK_OK nor of rk_fault",
+  return fmt::format("{}, which is neither RK_OK nor a fault of 1 to 65535",
                      result.outcome == RK_FAULT_bad_outcome ? result.fault_detail : result.outcome);
 }
 

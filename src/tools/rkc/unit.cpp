@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "program/emission.hpp"
+
 namespace rkc {
 
 namespace {
@@ -41,9 +43,10 @@ std::string hosted_unit(const ringkernel::program::Definition& definition,
   for (const std::string_view header : system_headers(handlers))
     unit += fmt::format("#if __has_include({0})\n#include {0}\n#endif\n", header);
   unit += "namespace RK_HOSTED_NAMESPACE {\n#endif\n";
-  // Beside the compiler's words, which come with no remedy; what a scan finds need not be so.
+  // Beside the compiler's words, which come with no remedy. A warning: a scan may be wrong.
   for (const auto& [file, line, remedy] : definition.reply_mistakes())
-    unit += fmt::format("#line {} \"{}\"\n#warning {}\n", line, file, remedy);
+    unit +=
+        fmt::format("#line {} {}\n#warning {}\n", line, ringkernel::program::quoted(file), remedy);
   unit += text;
   unit += "\n#if defined(RK_HOSTED_NAMESPACE)\n}\n#endif\n";
   return unit;

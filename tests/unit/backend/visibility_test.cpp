@@ -58,7 +58,7 @@ TEST_F(VisibilityOpenCl, OfADeviceThatKeepsTheOrderIsConfirmed) {
 TEST_F(VisibilityOpenCl, OfADeviceThatOthersHoldUpIsConfirmed) {
   const auto figures = with_fault(RK_SELF_TEST_HELD_UP, test_dma);
   ASSERT_TRUE(figures.has_value()) << figures.error().text();
-  EXPECT_GT(figures->polls_per_ms, 10'000u);
+  EXPECT_GT(figures->polls_per_ms, 1'000u);
 }
 
 TEST_F(VisibilityOpenCl, OfAnAnswerThatComesBehindItsNumberIsMissed) {
