@@ -3,12 +3,14 @@
 //   of that plan come and pass
 //   lasting        calls until the device takes no more slices, then the way back
 //   stalling       a life with short deadlines while a call of the driver hangs or takes seconds,
-//   as RK_STALL says
+//   as RK_STALL says, and another life
+//   failing        likewise while calls fail, and with the way back: no fault lasts from there on
 //   looking        opens runtimes while the driver does not say which devices it has
 //   warm           the same life without haste, which leaves caches full
 // Prints what happened.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,10 +30,16 @@ using namespace ringkernel::test;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 20s;
-constexpr auto call_timeout = 500ms;
-constexpr auto end_timeout = 500ms;
 constexpr int rounds = 12;
-constexpr auto close_timeout = 4 * end_timeout;
+
+/// What a life gives its calls, its ends, and whatever waits for the driver.
+struct Timeouts {
+  std::chrono::milliseconds call;
+  std::chrono::milliseconds end;
+  std::chrono::milliseconds driver;
+};
+constexpr Timeouts timeouts_short{500ms, 500ms, 1500ms};
+constexpr Timeouts timeouts_long{20s, 20s, 60s};
 
 void print(const char* what, const Result<void>& result) {
   std::printf("%s: %s\n", what, result ? "ok" : result.error().text().c_str());
@@ -79,6 +87,17 @@ int lasting(RingKernelRuntime& runtime) {
   Kernel again = active(runtime);
   print("called", only_error(again.call(numbered(2), patience)));
   return 0;
+}
+
+/// How a call ended; with what its reply says, which is to be `number`.
+Result<void> checked(const Result<Reply>& reply, std::uint64_t number) {
+  if (reply && number_of(*reply) != number) return Error(Errc::device_error, "WRONG");
+  return only_error(reply);
+}
+Result<void> checked(const Result<Reply>& reply, const std::vector<float>& sums) {
+  if (reply && !std::ranges::equal(reply->floats(), sums))
+    return Error(Errc::device_error, "WRONG");
+  return only_error(reply);
 }
 
 /// Times what a step takes, and says how it ended.
@@ -132,59 +151,85 @@ Result<void> call_without_waiting(Kernel kernel) {
 
 /// What waits for the device otherwise than a call does, one thing beside the others: so a device
 /// that hangs keeps this no longer than the longest of them.
-void use_it_widely(Steps& steps, RingKernelRuntime& runtime,
-                   std::chrono::milliseconds driver_timeout) {
+void use_it_widely(Steps& steps, RingKernelRuntime& runtime, const Timeouts& timeouts,
+                   bool has_counter) {
   std::vector<std::jthread> threads;
   const auto beside = [&](auto&& work) { threads.emplace_back(work); };
   if (auto kernel = runtime.kernel("one"))
     beside([&, kernel = *kernel]() mutable {
-      steps.take("async_call", call_timeout, [&] { return call_without_waiting(kernel); });
-      steps.take("deactivate", end_timeout, [&] { return kernel.deactivate(); });
+      steps.take("async_call", timeouts.call, [&] { return call_without_waiting(kernel); });
+      steps.take("deactivate", timeouts.end, [&] { return kernel.deactivate(); });
     });
   if (auto kernel = runtime.kernel("two"))
     beside([&, kernel = *kernel]() mutable {
-      if (!steps.take("send", call_timeout, [&] { return kernel.send(numbered(1)); })) return;
-      steps.take("receive", call_timeout, [&] { return kernel.receive(call_timeout); });
+      if (!steps.take("send", timeouts.call, [&] { return kernel.send(numbered(1)); })) return;
+      steps.take("receive", timeouts.call,
+                 [&] { return checked(kernel.receive(timeouts.call), 1); });
     });
   beside([&] {
     const std::vector<float> there{1, 2, 3, 4};
     std::vector<float> back(4);
-    auto tensor = steps.take("allocate", driver_timeout, [&] {
+    auto tensor = steps.take("allocate", timeouts.driver, [&] {
       return runtime.allocate({DType::f32, {4}});
     });
-    if (!tensor) return;
-    steps.take("write", driver_timeout, [&] { return tensor->write(there); });
-    steps.take("read", driver_timeout, [&] { return tensor->read(back); });
+    if (!tensor || !steps.take("write", timeouts.driver, [&] { return tensor->write(there); }))
+      return;
+    if (steps.take("read", timeouts.driver, [&] { return tensor->read(back); }) && back != there)
+      std::printf("read: WRONG\n");
   });
   if (auto kernel = runtime.kernel("four"))
     beside([&, kernel = *kernel]() mutable {
       std::vector<std::byte> state(8);
-      steps.take("read_state", driver_timeout, [&] { return kernel.read_state(state); });
-      steps.take("write_state", driver_timeout, [&] { return kernel.write_state(state); });
+      steps.take("read_state", timeouts.driver, [&] { return kernel.read_state(state); });
+      steps.take("write_state", timeouts.driver, [&] { return kernel.write_state(state); });
     });
-  beside([&] {
-    steps.take("swap_program", driver_timeout, [&] { return runtime.swap_program(counter(2)); });
-  });
+  if (has_counter)
+    beside([&] {
+      steps.take("swap_program", timeouts.driver, [&] { return runtime.swap_program(counter(2)); });
+    });
 }
 
-/// Two kernels of one program, one of another, one of the user's: messages, figures, ends; and all
-/// of it once more.
-void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
-  auto opened = steps.take("open", driver_timeout, [&] {
+/// Kernels "one", "two" and "three", of ops.
+Result<void> call_a_kernel(Kernel& kernel) {
+  const std::vector<float> tensor{1, 2};
+  if (kernel.id() == "three") return checked(kernel.call(ops::add(tensor, tensor)), {2, 4});
+  return checked(kernel.call(numbered(1)), 1);
+}
+
+/// From where a fault that has passed is behind it: with the programs restarted all is as before.
+void come_back(Steps& steps, RingKernelRuntime& runtime, const Timeouts& timeouts) {
+  steps.take("another", timeouts.driver,  // of a program that may have failed
+             [&] { return runtime.launch("late", {.program = "echo"}); });
+  plan_faults("over:0");
+  std::printf("back\n");
+  std::fflush(stdout);
+  for (const char* const program : {"echo", "core"}) {
+    steps.take("restart", 2 * timeouts.end, [&] { return runtime.restart(program); });
+    auto kernel = steps.take("renew", timeouts.driver, [&] {
+      const char* const id = std::string_view(program) == "core" ? "three" : "one";
+      return runtime.launch(id, {.program = program, .auto_activate = true});
+    });
+    if (kernel) steps.take("reply", timeouts.call, [&] { return call_a_kernel(*kernel); });
+  }
+}
+
+/// Two kernels of one program, one of another, one of the user's: messages, figures, ends.
+void live_a_life(Steps& steps, const Timeouts& timeouts, bool comes_back = false) {
+  auto opened = steps.take("open", timeouts.driver, [&] {
     return RingKernelRuntime::builder()
         .backend("opencl")
         .options({.park_after = 1us,
-                  .call_timeout = call_timeout,
-                  .send_timeout = call_timeout,
-                  .termination_timeout = end_timeout,
-                  .driver_timeout = driver_timeout})
+                  .call_timeout = timeouts.call,
+                  .send_timeout = timeouts.call,
+                  .termination_timeout = timeouts.end,
+                  .driver_timeout = timeouts.driver})
         .build();
   });
   if (!opened) return;
   RingKernelRuntime& runtime = *opened;
   std::vector<Kernel> kernels;
   const auto launch = [&](const char* id, const char* program, bool is_active = true) {
-    auto kernel = steps.take("launch", driver_timeout, [&] {
+    auto kernel = steps.take("launch", timeouts.driver, [&] {
       return runtime.launch(id, {.program = program, .auto_activate = is_active});
     });
     if (kernel) kernels.push_back(*kernel);
@@ -193,39 +238,38 @@ void live_a_life(Steps& steps, std::chrono::milliseconds driver_timeout) {
   launch("two", "echo");
   launch("three", "core");
   const auto added =
-      steps.take("add_program", driver_timeout, [&] { return runtime.add_program(counter(1)); });
+      steps.take("add_program", timeouts.driver, [&] { return runtime.add_program(counter(1)); });
   if (added) launch("four", "counter", false);  // so that its state can be copied
   bool is_well = true;
   for (int round = 0; round < rounds && is_well; ++round) {
     for (Kernel& kernel : kernels) {
       if (kernel.id() == "four") continue;
-      const std::vector<float> tensor{1, 2};
-      const Result<void> called = steps.take("call", call_timeout, [&] {
-        return kernel.id() == "three" ? only_error(kernel.call(ops::add(tensor, tensor)))
-                                      : only_error(kernel.call(numbered(1)));
-      });
+      const Result<void> called =
+          steps.take("call", timeouts.call, [&] { return call_a_kernel(kernel); });
       is_well &= called.has_value();
     }
   }
-  steps.take("metrics", call_timeout, [&]() -> Result<void> {
+  steps.take("metrics", timeouts.call, [&]() -> Result<void> {
     (void)runtime.metrics();
     return {};
   });
-  use_it_widely(steps, runtime, driver_timeout);
+  use_it_widely(steps, runtime, timeouts, added.has_value());
   for (Kernel& kernel : kernels)
-    steps.take("terminate", end_timeout, [&] { return kernel.terminate(); });
-  steps.take("restart", 2 * end_timeout, [&] { return runtime.restart("core"); });
-  steps.take("close", close_timeout, [&] { return runtime.shutdown(); });
+    steps.take("terminate", timeouts.end, [&] { return kernel.terminate(); });
+  steps.take("restart", 2 * timeouts.end, [&] { return runtime.restart("core"); });
+  if (comes_back) come_back(steps, runtime, timeouts);
+  steps.take("close", 4 * timeouts.end, [&] { return runtime.shutdown(); });
 }
 
-int stalling() {
+int live_twice(const Timeouts& timeouts, bool comes_back) {
   constexpr unsigned patience_s = 45;
   alarm(patience_s);  // a hang is told by whoever started this, and at once
   Steps steps;
-  constexpr auto driver_timeout = 1500ms;
-  live_a_life(steps, driver_timeout);
+  live_a_life(steps, timeouts, comes_back);
+  if (comes_back) plan_faults("over:0");
   std::printf("again\n");
-  live_a_life(steps, driver_timeout);
+  std::fflush(stdout);
+  live_a_life(steps, timeouts, comes_back);
   std::printf("over\n");
   std::fflush(stdout);
   std::quick_exit(0);  // a driver's own end may wait for its threads
@@ -258,11 +302,12 @@ int looking() {
 int main(int argument_count, char** arguments) {
   if (std::getenv("RK_FAULT") == nullptr) plan_faults("none:0");
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
-  if (command == "stalling") return stalling();
+  if (command == "stalling") return live_twice(timeouts_short, false);
+  if (command == "failing") return live_twice(timeouts_long, true);
   if (command == "looking") return looking();
   if (command == "warm") {
     Steps steps;
-    live_a_life(steps, 60s);
+    live_a_life(steps, timeouts_long);
     return 0;
   }
   auto runtime =

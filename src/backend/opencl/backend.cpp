@@ -113,7 +113,8 @@ Result<const Discovery*> find_all() {
   if (const Discovery* found = known.load(std::memory_order_acquire)) return found;
   const auto look = []() -> Result<const Discovery*> {
     const Discovery* const found = &discover();
-    known.store(found, std::memory_order_release);  // pairs with the acquire above
+    // release: pairs with the acquire above
+    if (found->is_final()) known.store(found, std::memory_order_release);
     return found;
   };
   if (is_late.load(std::memory_order_relaxed)) return stuck_error(looking, DriverCall());

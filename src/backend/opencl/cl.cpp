@@ -62,6 +62,12 @@ constexpr StatusName status_names[] = {
 #undef RK_CL_STATUS
 };
 
+/// Of a command; returns that of the question.
+cl_int ask_status(cl_event event, cl_int& status) noexcept {
+  return twice(cl().clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+               &status, nullptr);
+}
+
 }  // namespace
 
 const Library& load_library() {
@@ -155,13 +161,14 @@ Result<void> finish(const Event& event) {
   const cl_event events[] = {event.get()};
   RK_TRY_VOID(check("clWaitForEvents", twice(cl().clWaitForEvents, 1, events)));
   // Where a driver told the command's own failure as the call's, the second call may not.
-  return check("a command", std::min(event_status(event.get()), cl_int{CL_SUCCESS}));
+  cl_int status = CL_QUEUED;
+  RK_TRY_VOID(check("clGetEventInfo", ask_status(event.get(), status)));
+  return check("a command", std::min(status, cl_int{CL_SUCCESS}));
 }
 
 cl_int event_status(cl_event event) noexcept {
   cl_int status = CL_QUEUED;
-  const cl_int asked = twice(cl().clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS,
-                             sizeof status, &status, nullptr);
+  const cl_int asked = ask_status(event, status);
   return asked == CL_SUCCESS ? status : asked;
 }
 

@@ -77,7 +77,8 @@ class CopyQueue {
   [[nodiscard]] bool has_copier(std::uint64_t ticket);
 
   const std::shared_ptr<CopyBell> bell_;  // null: nobody sleeps
-  const std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>("a copy");
+  const std::shared_ptr<Ledger> ledger_ =
+      std::make_shared<Ledger>("a copy", "; open another runtime, for this one copies no more");
   std::unique_ptr<ResidentCopier> copier_;  // null: all go into the queue
   // Either the queue has copies, or the copier has a batch: so all are in order. This guards that.
   std::mutex mutex_;

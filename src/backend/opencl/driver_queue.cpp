@@ -38,6 +38,7 @@ void Ledger::fail(const Error& error) noexcept {
   const std::lock_guard lock(mutex_);
   if (has_failed_.load(std::memory_order_relaxed)) return;  // the first reason stays
   failure_ = error;
+  (void)with_memory([this] { failure_.detail += way_back_; });
   has_failed_.store(true, std::memory_order_release);  // pairs with has_failed
 }
 

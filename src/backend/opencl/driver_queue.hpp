@@ -29,8 +29,9 @@ namespace ringkernel::opencl {
 /// and nobody enters the driver for that.
 class Ledger {
  public:
-  /// `what`: of an error, "a slice" or "a copy".
-  explicit Ledger(const char* what) noexcept : what_(what) {}
+  /// `what`: of an error, "a slice" or "a copy". `way_back`: what its text ends with.
+  explicit Ledger(const char* what, const char* way_back = "") noexcept
+      : what_(what), way_back_(way_back) {}
 
   /// With whatever orders the owner's commands.
   [[nodiscard]] std::uint64_t next_ticket() noexcept {
@@ -61,6 +62,7 @@ class Ledger {
 
  private:
   const char* const what_;
+  const char* const way_back_;
   std::atomic<std::uint64_t> given_{0};
   std::atomic<std::uint64_t> ended_{0};  // changed with the lock
   std::atomic<bool> has_failed_{false};

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <span>
 
 #include "backend/loader.hpp"
@@ -194,9 +195,13 @@ Result<std::vector<cl_device_id>> devices_of(cl_platform_id platform) {
 Discovery discover_now() {
   Discovery found;
   if (!load_library().api.has_value()) return found;
+  const auto note = [&found](const std::string& of, const Error& error) {
+    found.failures.push_back(of + error.detail);
+    found.has_call_failed |= error != Errc::backend_unavailable;
+  };
   const auto ids = platforms();
   if (!ids.has_value()) {
-    found.failures.push_back(ids.error().detail);
+    note("", ids.error());
     return found;
   }
   for (const cl_platform_id platform : *ids) {
@@ -207,7 +212,7 @@ Discovery discover_now() {
       found.failures.push_back(name + ": " + trouble);
     const auto devices = devices_of(platform);
     if (!devices.has_value()) {
-      found.failures.push_back(name + ": " + devices.error().detail);
+      note(name + ": ", devices.error());
       continue;
     }
     for (const cl_device_id device : *devices) {
@@ -215,7 +220,7 @@ Discovery discover_now() {
       if (description.has_value())
         found.devices.emplace_back(platform, device, *description);
       else
-        found.failures.push_back(name + ", a device: " + description.error().detail);
+        note(name + ", a device: ", description.error());
     }
   }
   return found;
@@ -272,9 +277,13 @@ bool was_used_before_fork() noexcept {
 }
 
 const Discovery& discover() {
-  // Outlives every static destructor: a runtime may be one of the objects that end after main.
-  static const Discovery& found = *new Discovery(discover_now());
-  return found;
+  // Outlive every static destructor: a runtime may be one of the objects that end after main. What
+  // was found stays: others look at it.
+  static auto& looks = *new std::deque<Discovery>;
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  if (looks.empty() || !looks.back().is_final()) looks.push_back(discover_now());
+  return looks.back();
 }
 
 std::vector<std::string> broken_drivers() {

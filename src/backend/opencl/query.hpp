@@ -41,13 +41,18 @@ struct Discovery {
   std::deque<FoundDevice> devices;
   /// One sentence for each platform or device that failed, or that does without something.
   std::vector<std::string> failures;
+  bool has_call_failed = false;  ///< which may go well another time
+
+  /// Whether there is no use in another look.
+  [[nodiscard]] bool is_final() const noexcept { return !devices.empty() || !has_call_failed; }
 };
 
 /// Whether OpenCL was in use when this process was forked off: drivers have threads, which are the
 /// parent's. The first call in a process where it was not brings it into use.
 [[nodiscard]] bool was_used_before_fork() noexcept;
 
-/// Looks at every platform, once per process. Empty where there is no OpenCL library.
+/// Looks at every platform, once per process; again where that found nothing since a call failed.
+/// Empty where there is no OpenCL library.
 const Discovery& discover();
 
 /// One sentence for each installed driver (`.icd` file) whose library does not load: the loader

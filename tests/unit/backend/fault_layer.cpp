@@ -10,8 +10,10 @@
 //   argument, flush, write, read, ask, wait
 //                clSetKernelArg, clFlush, the copies to and from the device, clGetEventInfo,
 //                clWaitForEvents
-// RK_STALL=<what>:<call>:<n> has the n-th call of that name hang for ever (`hang`), or begin after
-// ten seconds (`delay`), and prints "reached" then; it is read once. The calls: those above,
+// RK_STALL=<what>:<call>:<n> has the n-th call of that name hang for ever (`hang`), begin after
+// ten seconds (`delay`), do nothing and return the status -5 (`once-5`), or do so with the calls
+// behind it (`lasting-5`) until RK_FAULT=over:0. It prints "reached" then, and is read once.
+// clSVMAlloc returns null instead; clSVMFree does not fail. The calls: those above,
 // and `platforms`, `platform`, `devices`, `device`, `finish`, `map`, `unmap`, `callback`, `retain`,
 // `context`, `queue`, `program`, `binary`, `log`, `kernel`, `release`, of whatever kind.
 // `platform`, `device`, `binary` and `log` are clGetPlatformInfo, clGetDeviceInfo, clGetProgramInfo
@@ -35,6 +37,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 
 namespace {
 
@@ -44,6 +48,8 @@ cl_icd_dispatch layer{};
 /// RK_STALL, as it was when the layer was loaded.
 struct Stall {
   bool is_delay = false;
+  cl_int status = CL_SUCCESS;  // which the call returns; CL_SUCCESS: it hangs, or is delayed
+  bool is_lasting = false;
   std::string call;
   int number = 0;
   std::atomic<bool> has_begun = false;
@@ -57,23 +63,15 @@ void read_stall() {
   const std::size_t first = plan.find(':');
   const std::size_t last = plan.rfind(':');
   if (first == last) return;
-  stall.is_delay = plan.substr(0, first) == "delay";
+  stall.is_delay = plan.starts_with("delay");
+  stall.is_lasting = plan.starts_with("lasting");
+  if (const std::size_t sign = plan.find('-'); sign < first)
+    stall.status = std::atoi(plan.data() + sign);
   stall.call = plan.substr(first + 1, last - first - 1);
   stall.number = std::atoi(plan.data() + last + 1);
   constexpr std::string_view later = "later_";
   stall.has_begun = !stall.call.starts_with(later);
   if (!stall.has_begun) stall.call.erase(0, later.size());
-}
-
-/// Stays here if the plan says so of this call.
-void stay_if_planned(std::string_view call) {
-  if (call == "context") stall.has_begun = true;
-  if (!stall.has_begun || call != stall.call || ++stall.calls != stall.number) return;
-  constexpr std::string_view text = "reached\n";
-  (void)!::write(STDOUT_FILENO, text.data(), text.size());
-  do {
-    std::this_thread::sleep_for(std::chrono::seconds(10));
-  } while (!stall.is_delay);
 }
 
 std::atomic<int> launches = 0;
@@ -115,10 +113,27 @@ cl_int planned_status() {
   return codes[before % 4];
 }
 
+/// Stays here if the plan says so of this call. The status with which it is to fail; mostly none.
+cl_int stay_or_fail(std::string_view call) {
+  if (call == "context") stall.has_begun = true;
+  if (!stall.has_begun || call != stall.call) return CL_SUCCESS;
+  const int number = ++stall.calls;
+  const bool is_first = number == stall.number;
+  if (!is_first && !(stall.is_lasting && number > stall.number)) return CL_SUCCESS;
+  if (stall.is_lasting && planned("over", 0)) return CL_SUCCESS;
+  constexpr std::string_view text = "reached\n";
+  if (is_first) (void)!::write(STDOUT_FILENO, text.data(), text.size());
+  if (stall.status != CL_SUCCESS) return stall.status;
+  do {
+    std::this_thread::sleep_for(std::chrono::seconds(10));
+  } while (!stall.is_delay);
+  return CL_SUCCESS;
+}
+
 /// The function of the driver, but for the calls that the plan names.
 template <auto entry, class... Parameters>
 cl_int pass_on(std::string_view kind, std::atomic<int>& count, Parameters... parameters) {
-  stay_if_planned(kind);
+  if (const cl_int status = stay_or_fail(kind)) return status;
   return planned(kind, ++count) ? planned_status() : (target->*entry)(parameters...);
 }
 
@@ -135,7 +150,7 @@ cl_event failed_event(cl_command_queue queue) {
 cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                           const size_t* offset, const size_t* global, const size_t* local,
                           cl_uint waits, const cl_event* wait_list, cl_event* event) {
-  stay_if_planned("launch");
+  if (const cl_int status = stay_or_fail("launch")) return status;
   const int number = ++launches;
   if (planned("launch", number)) return planned_status();
   if (planned("event", number)) {
@@ -149,14 +164,13 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
 
 void* CL_API_CALL allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes,
                            cl_uint alignment) {
-  stay_if_planned("memory");
-  if (planned("memory", ++allocations)) return nullptr;
+  if (stay_or_fail("memory") != CL_SUCCESS || planned("memory", ++allocations)) return nullptr;
   return target->clSVMAlloc(context, flags, bytes, alignment);
 }
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void* host,
                                  cl_int* status) {
-  stay_if_planned("buffer");
+  if (*status = stay_or_fail("buffer"); *status != CL_SUCCESS) return nullptr;
   if (bytes >= 256 << 10 && planned("buffer", ++buffers)) {
     *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     return nullptr;
@@ -167,7 +181,7 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t 
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* done)(cl_program, void*),
                          void* user) {
-  stay_if_planned("build");
+  if (const cl_int status = stay_or_fail("build")) return status;
   if (planned("build", ++builds)) return CL_BUILD_PROGRAM_FAILURE;
   return target->clBuildProgram(program, count, devices, options, done, user);
 }
@@ -230,11 +244,24 @@ cl_int CL_API_CALL wait(cl_uint count, const cl_event* events) {
   return pass_on<&cl_icd_dispatch::clWaitForEvents>("wait", event_waits, count, events);
 }
 
-/// Has a function of the driver begin behind a stay, if one is planned.
+/// What a function returns that fails: its last parameter takes the status where it is no status.
+template <class Value, class... Parameters>
+Value failed(cl_int status, Parameters... parameters) {
+  if constexpr (std::is_same_v<Value, cl_int>) {
+    return status;
+  } else {
+    *std::get<sizeof...(Parameters) - 1>(std::tuple(parameters...)) = status;
+    return nullptr;
+  }
+}
+
+/// Has a function of the driver begin behind a stay, or fail, if that is planned.
 template <auto entry, const char* call, class Value, class... Parameters>
 void put_behind(Value (CL_API_CALL* cl_icd_dispatch::*)(Parameters...)) {
   layer.*entry = [](Parameters... parameters) -> Value {
-    stay_if_planned(call);
+    const cl_int status = stay_or_fail(call);
+    if constexpr (!std::is_void_v<Value>)
+      if (status != CL_SUCCESS) return failed<Value>(status, parameters...);
     return (target->*entry)(parameters...);
   };
 }

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "runtime/direct_port.hpp"
+#include "runtime/memory/device_memory.hpp"
 #include "unit/runtime/scripted_backend.hpp"
 
 namespace ringkernel {
@@ -68,6 +71,19 @@ TEST_F(DmaDeviceTest, AnythingElseIsOne) {
   EXPECT_EQ(dma.slices_returned(0).error(), Errc::device_error);
   EXPECT_EQ(dma.copies_ended(1, 0).error(), Errc::device_error);
   EXPECT_EQ(dma.error().error(), Errc::device_error);
+}
+
+TEST_F(DmaDeviceTest, ACopyThatFailedIsNotWaitedFor) {
+  std::byte arena[8] = {};
+  DeviceMemory memory{test::scripted_device(), arena, RK_TRANSFER_DMA, std::chrono::seconds(1)};
+  scripted.ticket = 1;
+  scripted.copy_wait = code_of(Errc::execution_timeout);
+  EXPECT_EQ(memory.to_host(0, 8).error(), Errc::execution_timeout);
+  EXPECT_EQ(memory.check_no_late_copies().error(), Errc::execution_timeout);
+  scripted.copy_wait = code_of(Errc::device_error);
+  EXPECT_TRUE(memory.check_no_late_copies()) << "it has ended";
+  EXPECT_EQ(memory.to_host(0, 8).error(), Errc::device_error);
+  EXPECT_TRUE(memory.check_no_late_copies());
 }
 
 TEST_F(DmaDeviceTest, NamesTheCallOfTheDriverThatLasts) {
