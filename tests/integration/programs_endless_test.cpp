@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/backends.hpp"
+#include "support/environment.hpp"
 #include "support/stress.hpp"
 #include "unit/backend/child_process.hpp"
 
@@ -64,6 +65,7 @@ TEST(EndlessHandlers, NativelyKeepTheThreadThatTakesTheMessageUp) {
 /// finds everything that it needs, and its call is told why.
 TEST(LongHandlers, NativelyComeBackToAKernelThatHasEnded) {
   using namespace std::chrono_literals;
+  const ringkernel::testing::Variable own_strategy("RINGKERNEL_TRANSFER", "");
   auto runtime = RingKernelRuntime::builder().backend("native").build().value();
   const auto turns_of = [](std::uint64_t turns) {
     std::vector<std::byte> request(sizeof turns);

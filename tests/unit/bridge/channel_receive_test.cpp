@@ -382,8 +382,8 @@ TEST_F(ChannelReceive, WhoAssistedInVainLeavesTheMessageToTheBridge) {
 // Another thread is at the rings at that moment. Where senders run their slices themselves, the
 // next one may.
 TEST_F(ChannelReceive, ALookInVainMakesNoPauseWhereSendersRunTheirSlices) {
-  const auto channel = make_channel();
   device.runs_callers = true;
+  const auto channel = make_channel();
   clock.step_ns = 1000;
   const MessageId id = submit(*channel, 1, assisted(64), Receiver::completion, &recorder).value();
   channel->assist(id, clock.now_ns());
